@@ -34,11 +34,12 @@ export function entryInside(root: string, ...parts: string[]): InsideEntry {
   return checked(root, parts, false) as InsideEntry;
 }
 
+const isPlain = (name: string): boolean =>
+  name !== "" && name !== "." && name !== ".." && !name.includes("\0") &&
+  !(Deno.build.os === "windows" && /[\\:]/.test(name));
+
 function checked(root: string, parts: readonly string[], last: boolean): string {
   const path = parts.join("/"), names = path.split("/");
-  const isPlain = (name: string) =>
-    name !== "" && name !== "." && name !== ".." && !name.includes("\0") &&
-    !(Deno.build.os === "windows" && /[\\:]/.test(name));
   if (!names.every(isPlain)) throw refused("use the path", path, "it is no relative path inside its folder");
   let place = root;
   for (const [index, name] of names.entries()) {
@@ -110,6 +111,35 @@ export function writeFile(
   if (durable) file.syncDataSync();
 }
 
+declare const NEW: unique symbol;
+
+/** A folder that this process made: what it puts there needs no look at its path. */
+export type NewFolder = InsidePath & { readonly [NEW]: true };
+
+/** Makes a folder that must be new, in one that exists. @throws errors of the system, `AlreadyExists` */
+export function makeNewFolder(path: InsideEntry): NewFolder {
+  Deno.mkdirSync(path);
+  return path as NewFolder;
+}
+
+/** The path of an entry, which may be a link but in a new folder. @param name of a file or folder, without separators */
+export function entryOf(folder: NewFolder, name: string): InsidePath;
+export function entryOf(folder: InsidePath, name: string): InsideEntry;
+export function entryOf(folder: InsidePath, name: string): InsideEntry {
+  if (!isPlain(name) || name.includes("/")) throw refused("use the name", name, "it is no name of a file");
+  return join(folder, name) as InsideEntry;
+}
+
+/** Opens a file that must be new, for writing. @throws errors of the system, `AlreadyExists` for an entry of any kind */
+export const createFile = (path: InsideEntry, options: { read?: boolean; mode?: number } = {}): Deno.FsFile =>
+  Deno.openSync(path, { ...options, write: true, createNew: true });
+
+/** Writes a file that must be new. @throws as {@link createFile} */
+export function writeNewEntry(path: InsideEntry, bytes: Uint8Array, readOnly: boolean): void {
+  using file = createFile(path, readOnly ? { mode: 0o444 } : {});
+  for (let done = 0; done < bytes.length;) done += file.writeSync(bytes.subarray(done));
+}
+
 /** Makes a folder and those above it. */
 export const makeFolder = (path: InsidePath): void => Deno.mkdirSync(path, { recursive: true });
 
@@ -135,11 +165,6 @@ export function copyFile(from: InsidePath, to: InsidePath): void {
 export function linkFile(from: InsidePath, to: InsideEntry): void {
   if (entryInfo(from)?.isFile === false) throw refused("link", from, "it is not a regular file");
   Deno.linkSync(from, to);
-}
-
-/** Takes the permission to write from a file, which an editor would change in every bundle that shares it; not on Windows. */
-export function makeReadOnly(path: InsidePath): void {
-  if (Deno.build.os !== "windows") Deno.chmodSync(path, 0o444);
 }
 
 /** Removes a file, a link itself, or a folder with its contents; a missing one is no error. */

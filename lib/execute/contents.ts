@@ -14,12 +14,13 @@ import {
   moveEntry,
   removeEntry,
 } from "../artifact/inside.ts";
+import { join } from "node:path";
 import { entriesOf, entryInfo } from "../artifact/path_kind.ts";
 import { syncEntry } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { type Digest, isDigest } from "../contract/names.ts";
 import { systemCodeOf } from "../contract/system_error.ts";
-import { hashStoredFile } from "./staging.ts";
+import { hashStoredFile, stagingPath } from "./staging.ts";
 
 /** Path of the stored file with a digest. */
 export const contentsPath = (contents: string, sha256: Digest): InsidePath =>
@@ -46,6 +47,49 @@ export async function shareFile(
   // Damaged, missing, or at the limit of links to one file: this file takes the name.
   removeEntry(stored);
   tryLink(path, stored);
+}
+
+/** What a process stored, or compared with what it stores: an equal artifact is linked without a look at its bytes again. */
+export class KnownContents {
+  readonly #contents: string;
+  /** Folders of the stored files, by the first digits of digests. */
+  readonly #folders = new Map<string, InsidePath>();
+  /** By digest, what tells the stored file from a changed one. */
+  readonly #stamps = new Map<Digest, string>();
+
+  constructor(contents: string) {
+    this.#contents = contents;
+  }
+
+  /** Makes a link to the stored file with a digest. @returns false where it is unknown or has changed */
+  link(path: InsidePath, sha256: Digest): boolean {
+    const known = this.#stamps.get(sha256);
+    if (known === undefined) return false;
+    const stored = this.#stored(sha256);
+    return known === stampOf(stored) && tryLink(stored, path) === "done";
+  }
+
+  /** Stores a new file, or makes it a link to the stored one, as {@link shareFile}. */
+  async share(path: InsidePath, sha256: Digest, artifacts: string): Promise<void> {
+    const stored = this.#stored(sha256);
+    if (tryLink(path, stored) === "taken") {
+      await shareFile(path, sha256, { contents: this.#contents, staging: stagingPath(artifacts, sha256) });
+    }
+    this.#stamps.set(sha256, stampOf(stored));
+  }
+
+  /** The path of a stored file; its folder is looked at once. */
+  #stored(sha256: Digest): InsidePath {
+    const digits = sha256.slice(0, 2);
+    let folder = this.#folders.get(digits);
+    if (folder === undefined) this.#folders.set(digits, folder = inside(this.#contents, digits));
+    return join(folder, sha256) as InsidePath;
+  }
+}
+
+function stampOf(path: InsidePath): string {
+  const info = entryInfo(path);
+  return `${info?.ino} ${info?.size} ${info?.mtime?.getTime()}`;
 }
 
 /**

@@ -182,5 +182,5 @@ function writeRow(bound: BoundStep, runner: Runner): PlanRow {
   const members = memberTexts(row);
   const binding_sha256 = sha256Hex(objectText(members));
   const text = objectText({ ...members, binding_sha256: canonicalJson(binding_sha256) });
-  return { row: Object.freeze({ ...row, binding_sha256 }), text };
+  return { row: repeatedPart(Object.freeze({ ...row, binding_sha256 })), text };
 }

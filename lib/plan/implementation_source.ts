@@ -76,9 +76,12 @@ export class SourceFiles implements SourceHashes {
     this.#stored = true;
   }
 
-  describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
+  /** @param looked files that were compared already; takes further ones */
+  describe(
+    moduleUrls: Iterable<string>,
+    looked = new Map<string, SourceFile | null>(),
+  ): Promise<Map<string, ModuleSource>> {
     return Promise.try(() => {
-      const looked = new Map<string, SourceFile | null>();
       return new Map([...new Set(moduleUrls)].map((url) => [url, this.#describe(url, looked)]));
     });
   }
@@ -180,22 +183,29 @@ class ListedSources implements SourceHashes {
 }
 
 /**
- * A module that was compared with its files this recently counts as unchanged. Plan, dispatch and the start of a step
- * follow one another within it, and the steps of short runs share hundreds of files.
+ * A file that was looked at this recently counts as unchanged. Plan, dispatch and the start of a step follow one another
+ * within it, and the steps of short runs share hundreds of files.
  */
 const RECENT_MS = 100;
 
 /** The program's files, and user modules that are not files. */
 class FolderSources extends SourceFiles {
-  readonly #recent = new Map<string, { source: ModuleSource; at: number }>();
+  /** Modules and files since a time. */
+  readonly #described = new Map<string, ModuleSource>();
+  readonly #looked = new Map<string, SourceFile | null>();
+  #since = -Infinity;
 
   override async describe(moduleUrls: Iterable<string>): Promise<Map<string, ModuleSource>> {
-    const urls = [...new Set(moduleUrls)];
-    const at = performance.now();
-    const stale = urls.filter((url) => !(at - (this.#recent.get(url)?.at ?? -Infinity) < RECENT_MS));
-    const described = await super.describe(stale.filter((url) => url.startsWith("file:")));
-    for (const url of stale) this.#recent.set(url, { source: described.get(url) ?? describeForeign(url), at });
-    return new Map(urls.map((url) => [url, this.#recent.get(url)!.source]));
+    const urls = [...new Set(moduleUrls)], now = performance.now();
+    if (now - this.#since >= RECENT_MS) {
+      this.#described.clear();
+      this.#looked.clear();
+      this.#since = now;
+    }
+    const wanted = urls.filter((url) => !this.#described.has(url));
+    const described = await super.describe(wanted.filter((url) => url.startsWith("file:")), this.#looked);
+    for (const url of wanted) this.#described.set(url, described.get(url) ?? describeForeign(url));
+    return new Map(urls.map((url) => [url, this.#described.get(url)!]));
   }
 }
 

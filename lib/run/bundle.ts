@@ -1,5 +1,6 @@
 /**
- * Writes a run bundle: on the disk, or in memory for a run that is not kept.
+ * Writes a run bundle: on the disk, in memory for a run that is not kept, or first in memory and then on the disk for a short
+ * run of many.
  *
  * On the disk the five documents are written in the transit folder; one rename moves the folder to `runs/`. Summary and manifest
  * are replaced at intervals while steps finish. At the end SHA256SUMS is written, and manifest and summary beside the old
@@ -8,13 +9,18 @@
  * so no bundle claims an end that verification would refuse.
  */
 import { hashFile } from "../artifact/hash_file.ts";
-import { discardEntry, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
+import { basename } from "node:path";
+import { discardEntry, inside, type InsidePath, makeFolder, makeFolderOf } from "../artifact/inside.ts";
+import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson, type Value } from "../contract/json.ts";
-import { stagingPaths } from "../execute/staging.ts";
+import type { Serializable } from "../contract/value.ts";
+import type { BundlePath } from "../contract/names.ts";
+import { stagingPath, stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
 import type { SummaryDocument } from "./bundle_schema.ts";
 import {
+  ARTIFACTS_FOLDER,
   AUTHORED_FILE,
   MANIFEST_FILE,
   manifestDocument,
@@ -30,8 +36,11 @@ import {
 import { ebn0Metric } from "./ebn0.ts";
 import { taskMetrics } from "./task_metrics.ts";
 import { type BundleFiles, DISK, formatSha256Sums, listFiles, replaceFile, TEMPORARY_SUFFIX } from "./files.ts";
-import type { HeldFiles } from "./held.ts";
+import type { BundleCommits } from "./commits.ts";
+import { HeldFiles } from "./held.ts";
+import { type RunLock, tryLockRun } from "./lock.ts";
 import type { MemorySampler } from "./memory.ts";
+import type { IsKept, PrunedFile } from "./prune.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Shortest interval between two replacements of summary and manifest while the run executes. */
@@ -86,6 +95,20 @@ export abstract class RunWriter {
     };
   }
 
+  /** Puts all documents of an ended run. @returns the summary */
+  protected putDocuments(held: HeldFiles, end: RunEnd): SummaryDocument {
+    const state = this.finalState(end), texts = documentTexts(this.record, state);
+    for (const [name, document] of staticDocuments(this.record)) {
+      const text = textBytes(document);
+      held.putDocument(name, text);
+      this.written.set(name, sha256Hex(text));
+    }
+    held.putDocument(SUMMARY_FILE, texts.summary);
+    held.putDocument(MANIFEST_FILE, texts.manifest);
+    held.putDocument(SUMS_FILE, new TextEncoder().encode(this.sums(state, texts)));
+    return texts.document;
+  }
+
   /**
    * Hashes of all files as they were written; artifact hashes were verified when their step committed them. Artifacts that were
    * hashed and not written are listed like those that are pruned later.
@@ -117,17 +140,107 @@ export class HeldWriter extends RunWriter {
   }
 
   override finish(end: RunEnd): Promise<SummaryDocument> {
-    const state = this.finalState(end), texts = documentTexts(this.record, state);
     this.#held.recipe = this.record.recipe;
-    for (const [name, document] of staticDocuments(this.record)) {
-      const text = prettyJson(document);
-      this.#held.putDocument(name, text);
-      this.written.set(name, sha256Hex(text));
+    return Promise.resolve(this.putDocuments(this.#held, end));
+  }
+}
+
+/**
+ * Holds a short run in memory, and writes its bundle at once at its end. One that takes longer has a bundle with status
+ * `running` from then on, which grows with its steps.
+ */
+export class ShortWriter extends RunWriter {
+  override readonly directory: InsidePath;
+  /** Artifacts that are not in the bundle. */
+  pruned: PrunedFile[] = [];
+  readonly #held = new HeldFiles();
+  readonly #commits: BundleCommits;
+  readonly #isKept: IsKept;
+  readonly #timer: ReturnType<typeof setTimeout>;
+  #shown: BundleWriter | undefined;
+  #lock: RunLock | null = null;
+  /** Of the timer, to be reported at the end. */
+  #failure: { error: unknown } | undefined;
+
+  /** @param isKept which artifacts stay once the run is complete */
+  constructor(record: RunRecord, memory: MemorySampler, commits: BundleCommits, isKept: IsKept) {
+    super(record, memory);
+    this.directory = inside(commits.workspace.runs, record.runId);
+    this.#commits = commits;
+    this.#isKept = isKept;
+    this.#timer = setTimeout(() => this.#show(), commits.shortMs);
+  }
+
+  /** Whether the run has its bundle already. */
+  get isShown(): boolean {
+    return this.#shown !== undefined;
+  }
+
+  /** Takes the file of an output. */
+  hold(path: BundlePath, bytes: Uint8Array): void {
+    this.#held.putArtifact(path, bytes);
+    if (this.isShown) this.#put(path, bytes);
+  }
+
+  override addRow(row: StepRow): void {
+    super.addRow(row);
+    this.#shown?.addRow(row);
+  }
+
+  override async finish(end: RunEnd): Promise<SummaryDocument> {
+    clearTimeout(this.#timer);
+    if (this.#failure !== undefined) throw this.#failure.error;
+    if (this.#shown !== undefined) {
+      await this.#share();
+      return await this.#shown.finish(end);
     }
-    this.#held.putDocument(SUMMARY_FILE, texts.summary);
-    this.#held.putDocument(MANIFEST_FILE, texts.manifest);
-    this.#held.putDocument(SUMS_FILE, this.sums(state, texts));
-    return Promise.resolve(texts.document);
+    const summary = this.putDocuments(this.#held, end);
+    this.pruned = await this.#commits.commit(
+      summary,
+      this.#held,
+      end.status === "completed" ? this.#isKept : undefined,
+    );
+    return summary;
+  }
+
+  override abandon(): void {
+    clearTimeout(this.#timer);
+    this.#shown?.abandon();
+    this.#lock?.release();
+    super.abandon();
+  }
+
+  /** Writes the bundle of a run that still executes. */
+  #show(): void {
+    const { workspace, files } = this.#commits, { runId } = this.record;
+    try {
+      const lock = this.#lock = tryLockRun(workspace, runId);
+      if (lock === null) throw new SvcError("internal_error", `Cannot lock the new run ${runId}`);
+      this.#shown = new BundleWriter(workspace, this.record, this.memory, files);
+      for (const [path, bytes] of this.#held.artifacts) this.#put(path, bytes);
+      for (const row of this.rows()) this.#shown.addRow(row);
+    } catch (error) {
+      this.#failure = { error };
+    }
+  }
+
+  /** Stores equal artifacts once. */
+  async #share(): Promise<void> {
+    const artifacts = inside(this.directory, ARTIFACTS_FOLDER);
+    for (const { outputs } of this.rows()) {
+      for (const { path, sha256 } of Object.values(outputs)) {
+        await this.#commits.contents?.share(inside(this.directory, path), sha256, artifacts);
+      }
+    }
+  }
+
+  /** Writes a file beside its place, and moves it there. */
+  #put(path: BundlePath, bytes: Uint8Array): void {
+    const { files } = this.#commits, place = inside(this.directory, path);
+    const staging = stagingPath(inside(this.directory, ARTIFACTS_FOLDER), basename(path));
+    makeFolderOf(place);
+    files.create(staging, bytes, true);
+    files.rename(staging, place);
   }
 }
 
@@ -149,7 +262,7 @@ export class BundleWriter extends RunWriter {
     makeFolder(nursery);
     try {
       for (const [name, document] of staticDocuments(record)) {
-        const text = prettyJson(document);
+        const text = textBytes(document);
         files.write(inside(nursery, name), text, false);
         this.written.set(name, sha256Hex(text));
       }
@@ -182,7 +295,7 @@ export class BundleWriter extends RunWriter {
     const texts = documentTexts(this.record, state);
     const place = (name: string) => inside(this.directory, name);
     const temporary = (name: string) => place(name + TEMPORARY_SUFFIX);
-    const finals: [path: InsidePath, text: string][] = [
+    const finals: [path: InsidePath, text: string | Uint8Array][] = [
       [place(SUMS_FILE), this.sums(state, texts, this.#others(state))],
       [temporary(MANIFEST_FILE), texts.manifest],
       [temporary(SUMMARY_FILE), texts.summary],
@@ -241,15 +354,18 @@ function staticDocuments(record: RunRecord): [string, Value][] {
   return [[AUTHORED_FILE, record.authored], [RECIPE_FILE, record.recipe], [PLAN_FILE, record.plan]];
 }
 
+/** The file of a document. */
+const textBytes = (document: Serializable): Uint8Array => new TextEncoder().encode(prettyJson(document));
+
 export interface DocumentTexts {
   document: SummaryDocument;
-  summary: string;
-  manifest: string;
+  summary: Uint8Array;
+  manifest: Uint8Array;
 }
 
-/** The summary, its text, and the text of the manifest that holds its hash. */
+/** The summary, its file, and the file of the manifest that holds its hash. */
 export function documentTexts(record: RunRecord, state: RunState): DocumentTexts {
   const document = summaryDocument(record, state);
-  const summary = prettyJson(document);
-  return { document, summary, manifest: prettyJson(manifestDocument(record, state, summary)) };
+  const summary = textBytes(document);
+  return { document, summary, manifest: textBytes(manifestDocument(record, state, summary)) };
 }

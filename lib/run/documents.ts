@@ -101,11 +101,11 @@ export function summaryDocument(record: RunRecord, state: RunState) {
 
 /**
  * Builds `manifest.json` for a summary.
- * @param summaryText the exact text of the summary whose hash the manifest holds
+ * @param summary the exact text of the summary whose hash the manifest holds, or its bytes
  */
-export function manifestDocument(record: RunRecord, state: RunState, summaryText: string) {
+export function manifestDocument(record: RunRecord, state: RunState, summary: string | Uint8Array) {
   const { plan, recipe } = record;
-  const summaryBytes = new TextEncoder().encode(summaryText);
+  const summaryBytes = typeof summary === "string" ? new TextEncoder().encode(summary) : summary;
   return {
     schema_version: 1,
     kind: "svc.run_manifest",

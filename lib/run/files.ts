@@ -8,6 +8,7 @@ import {
   readFile,
   removeEntry,
   writeFile,
+  writeNewEntry,
 } from "../artifact/inside.ts";
 import { entryInfo } from "../artifact/path_kind.ts";
 import { syncEntry } from "../artifact/write_file.ts";
@@ -17,6 +18,8 @@ import { compareCodePoints } from "../contract/json.ts";
 export interface BundleFiles {
   /** @param contents whole, or text in pieces, of which one is in memory at a time */
   write(path: InsidePath, contents: string | Uint8Array | Iterable<string>, durable: boolean): void;
+  /** Writes a file that must be new. */
+  create(path: InsideEntry, bytes: Uint8Array, readOnly: boolean): void;
   rename(from: InsideEntry, to: InsideEntry): void;
   /** Removes a file or a folder recursively; a missing path is not an error. */
   remove(path: InsideEntry): void;
@@ -30,6 +33,7 @@ export interface BundleFiles {
 
 export const DISK: BundleFiles = {
   write: writeFile,
+  create: writeNewEntry,
   rename: moveEntry,
   remove: (path) => removeEntry(path),
   sync: syncEntry,
@@ -75,7 +79,7 @@ export const TEMPORARY_SUFFIX = ".tmp";
 export function replaceFile(
   files: BundleFiles,
   path: InsidePath,
-  text: string | Iterable<string>,
+  text: string | Uint8Array | Iterable<string>,
   durable = false,
 ): void {
   const temporary = inside(dirname(path), basename(path) + TEMPORARY_SUFFIX);

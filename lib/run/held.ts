@@ -3,16 +3,26 @@
  * snapshot: a small one makes no file, which costs more than the steps of a short link. A run that has to stay after all,
  * because its row failed, is stored as any other.
  */
-import { Buffer } from "node:buffer";
-import { discardEntry, inside, makeFolder, makeFolderOf, makeReadOnly } from "../artifact/inside.ts";
+import { basename } from "node:path";
+import {
+  discardEntry,
+  entryOf,
+  inside,
+  type InsidePath,
+  makeFolder,
+  makeNewFolder,
+  type NewFolder,
+} from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import type { BundlePath } from "../contract/names.ts";
+import type { BundlePath, Digest } from "../contract/names.ts";
+import type { KnownContents } from "../execute/contents.ts";
 import type { ExecutionPlan } from "../plan/types.ts";
 import { outputsOf, type SummaryDocument } from "./bundle_schema.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { type BundleFiles, DISK, type RunFiles } from "./files.ts";
-import { listPruned } from "./prune.ts";
+import { ARTIFACTS_FOLDER, PRUNED_FILE } from "./documents.ts";
+import { type IsKept, type PrunedFile, prunedText } from "./prune.ts";
 import { SMALL_RUN_BYTES } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -26,6 +36,25 @@ const HELD_BYTES = 8 * 2 ** 20;
 export const isHoldable = ({ resources: { disk_bytes, memory_bytes, per_step } }: ExecutionPlan): boolean =>
   disk_bytes <= HELD_BYTES && memory_bytes <= SMALL_RUN_BYTES && per_step.every(({ chain }) => chain === undefined);
 
+export interface HeldOptions {
+  /** Which artifacts are written; default all. */
+  isKept?: IsKept;
+  /** Stores equal artifacts once; without it each file is written. */
+  contents?: KnownContents;
+  files: BundleFiles;
+}
+
+/** Writes an artifact under a name that is free, or makes it a link to an equal one. */
+async function putArtifact(
+  path: InsidePath,
+  bytes: Uint8Array,
+  { sha256, artifacts, contents, files }: Omit<HeldOptions, "isKept"> & { sha256: Digest; artifacts: string },
+): Promise<void> {
+  if (contents?.link(path, sha256)) return;
+  files.create(path, bytes, true);
+  await contents?.share(path, sha256, artifacts);
+}
+
 /** Takes the files of one run; unused where the run was too large and has a bundle. */
 export class HeldFiles implements RunFiles {
   /** The effective recipe; null before the end. */
@@ -38,8 +67,18 @@ export class HeldFiles implements RunFiles {
     return this.recipe !== null;
   }
 
-  putDocument(name: string, text: string): void {
-    this.#documents.set(name, Buffer.from(text));
+  /** Names of the documents. */
+  get documents(): string[] {
+    return [...this.#documents.keys()];
+  }
+
+  /** Paths and bytes of the artifacts. */
+  get artifacts(): ReadonlyMap<BundlePath, Uint8Array> {
+    return this.#artifacts;
+  }
+
+  putDocument(name: string, bytes: Uint8Array): void {
+    this.#documents.set(name, bytes);
   }
 
   putArtifact(path: BundlePath, bytes: Uint8Array): void {
@@ -66,31 +105,41 @@ export class HeldFiles implements RunFiles {
    * as one that was not kept.
    * @param summary of the run
    */
-  store(workspace: Workspace, summary: SummaryDocument, files: BundleFiles = DISK): void {
+  async store(workspace: Workspace, summary: SummaryDocument, files: BundleFiles = DISK): Promise<void> {
     const { run_id } = summary, nursery = inside(workspace.transit, run_id);
-    const outputs = outputsOf(summary).map(({ output: { path, sha256 } }) => ({
-      path,
-      sha256,
-      bytes: this.read(path, Infinity),
-    }));
-    const changed = outputs.filter(({ bytes, sha256 }) => sha256Hex(bytes) !== sha256);
-    makeFolder(nursery);
+    makeFolder(workspace.transit);
     try {
-      for (const { path, bytes } of outputs.filter((output) => !changed.includes(output))) {
-        const file = inside(nursery, path);
-        makeFolderOf(file);
-        files.write(file, bytes, false);
-        makeReadOnly(file);
-      }
-      for (const [name, bytes] of this.#documents) files.write(inside(nursery, name), bytes, false);
+      await this.write(makeNewFolder(nursery), summary, { files });
       files.rename(nursery, inside(workspace.runs, run_id));
     } catch (error) {
       discardEntry(nursery, files.remove);
       throw error;
     }
-    if (changed.length > 0) {
-      const lost = changed.map(({ path, sha256, bytes }) => ({ path, sha256, size_bytes: bytes.length }));
-      listPruned(workspace, run_id, lost, files);
+  }
+
+  /**
+   * Writes the finished run into a folder.
+   * @returns the artifacts that are not there: those that are not kept, and those that a failing step has changed
+   */
+  async write(
+    folder: NewFolder,
+    summary: SummaryDocument,
+    { isKept = () => true, contents, files }: HeldOptions,
+  ): Promise<PrunedFile[]> {
+    const artifacts = makeNewFolder(entryOf(folder, ARTIFACTS_FOLDER)), places = new Map<string, NewFolder>();
+    const left: PrunedFile[] = [];
+    for (const { step_id, output: { path, sha256, kind } } of outputsOf(summary)) {
+      const bytes = this.read(path, Infinity);
+      if (!isKept(step_id, kind) || sha256Hex(bytes) !== sha256) {
+        left.push({ path, sha256, size_bytes: bytes.length });
+        continue;
+      }
+      let place = places.get(step_id);
+      if (place === undefined) places.set(step_id, place = makeNewFolder(entryOf(artifacts, step_id)));
+      await putArtifact(entryOf(place, basename(path)), bytes, { sha256, artifacts, contents, files });
     }
+    if (left.length > 0) this.putDocument(PRUNED_FILE, new TextEncoder().encode(prunedText(left)));
+    for (const [name, bytes] of this.#documents) files.create(entryOf(folder, name), bytes, false);
+    return left;
   }
 }

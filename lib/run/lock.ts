@@ -6,9 +6,11 @@
  * held as long as the file is there. After a crash a process of the same host frees it.
  */
 import {
+  createFile,
   discardEntry,
-  entryInside,
+  entryOf,
   inside,
+  type InsideEntry,
   type InsidePath,
   linkFile,
   makeFolder,
@@ -31,24 +33,43 @@ export interface RunLock {
  *   anything but a file: nothing can take it then
  */
 export function tryLockRun(workspace: Workspace, runId: string, create = true): RunLock | null {
+  const { locks, host } = workspace;
   for (;;) {
-    const path = entryInside(workspace.locks, `${runId}.lock`);
-    if (entryInfo(path)?.isFile === false) return null;
-    const lock = tryLock(path as InsidePath, workspace, create);
+    const path = entryOf(locks, `${runId}.lock`);
+    let file = create && host === undefined ? openFresh(path, locks) : null;
+    if (file === null && entryInfo(path)?.isFile === false) return null;
+    if (create && host !== undefined) claim(locks, path as InsidePath, host);
+    try {
+      file ??= openFile(path as InsidePath, { read: true, write: true });
+    } catch (error) {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      if (create) continue;
+      return { release() {} };
+    }
+    const lock = lockFile(file, path, create, host);
     if (lock !== "replaced") return lock;
   }
 }
 
-function tryLock(path: InsidePath, { locks, host }: Workspace, create: boolean): RunLock | "replaced" | null {
-  if (create) makeFolder(locks);
-  if (create && host !== undefined) claim(locks, path, host);
-  let file: Deno.FsFile;
-  try {
-    file = openFile(path, { read: true, write: true, create: create && host === undefined });
-  } catch (error) {
-    if (!(error instanceof Deno.errors.NotFound)) throw error;
-    return create ? "replaced" : { release() {} };
+/** Makes the file of a lock, and the folder of locks. @returns null where there is an entry */
+function openFresh(path: InsideEntry, locks: InsidePath): Deno.FsFile | null {
+  for (;;) {
+    try {
+      return createFile(path, { read: true });
+    } catch (error) {
+      if (error instanceof Deno.errors.AlreadyExists) return null;
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+      makeFolder(locks);
+    }
   }
+}
+
+function lockFile(
+  file: Deno.FsFile,
+  path: InsideEntry,
+  create: boolean,
+  host: string | undefined,
+): RunLock | "replaced" | null {
   if (!file.tryLockSync(true) || host !== undefined && textOf(file) !== host) {
     file.close();
     return null;
@@ -69,6 +90,7 @@ function tryLock(path: InsidePath, { locks, host }: Workspace, create: boolean):
 
 /** Makes the file of a lock with the name of a host, unless there is one: a link appears with its text, on one host only. */
 function claim(locks: InsidePath, path: InsidePath, host: string): void {
+  makeFolder(locks);
   const own = inside(locks, `${basename(path)}.${host}.${Deno.pid}`);
   writeFile(own, host);
   try {

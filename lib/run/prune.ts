@@ -165,17 +165,22 @@ export function unlistPruned(workspace: Workspace, runId: string, files: BundleF
   touchSummary(directory);
 }
 
-function writePruned(workspace: Workspace, runId: string, listed: Iterable<PrunedFile>, files: BundleFiles): void {
-  const directory = inside(workspace.runs, runId);
+/** The text of `pruned.json`. */
+export function prunedText(listed: Iterable<PrunedFile>): string {
   const document: PrunedDocument = {
     schema_version: 1,
     pruned_at_utc: new Date().toISOString(),
     files: [...listed].sort((a, b) => compareCodePoints(a.path, b.path)),
   };
+  return prettyJson(document);
+}
+
+function writePruned(workspace: Workspace, runId: string, listed: Iterable<PrunedFile>, files: BundleFiles): void {
+  const directory = inside(workspace.runs, runId);
   const scratch = inside(workspace.transit, runId);
   makeFolder(scratch);
   // Written outside the bundle, where an interrupted write leaves no file that the bundle does not list.
-  files.write(inside(scratch, PRUNED_FILE), prettyJson(document), true);
+  files.write(inside(scratch, PRUNED_FILE), prunedText(listed), true);
   files.rename(inside(scratch, PRUNED_FILE), entryInside(directory, PRUNED_FILE));
   files.sync(directory);
   files.remove(scratch);

@@ -2,8 +2,8 @@
  * Run ids: `<UTC yyyymmddThhmmssZ>_<name>`, reserved by exclusive creation of a file. The reservation of a removed run
  * stays; one whose run never began is removed by `collectGarbage`.
  */
-import { inside, makeFolder, openFile } from "../artifact/inside.ts";
-import { entryInfo, exists } from "../artifact/path_kind.ts";
+import { entryOf, inside, type InsidePath, makeFolder, writeNewEntry } from "../artifact/inside.ts";
+import { exists } from "../artifact/path_kind.ts";
 import { join } from "node:path";
 import { withSystemCode } from "../contract/system_error.ts";
 import { type BundleFiles, DISK } from "./files.ts";
@@ -18,6 +18,8 @@ let second = "";
 
 /** Of the time at the start of an id. */
 const STAMP_LENGTH = "yyyymmddThhmmssZ".length;
+
+const NOTHING = new Uint8Array(0);
 
 /** Leaves space in a file name of 255 bytes for the time, a collision number and `.lock`. */
 const MAXIMUM_NAME_LENGTH = 200;
@@ -46,24 +48,31 @@ export const unreservedRunId = (recipeName: string, time: Date): string => runId
  * @throws SvcError `file_system_error` when no file can be created there
  */
 export function reserveRunId(workspace: Workspace, recipeName: string, time: Date, random = false): string {
-  makeFolder(workspace.reservations);
-  const base = random ? unreservedRunId(recipeName, time) : runIdBase(recipeName, time);
-  const path = join(workspace.reservations, base);
+  const base = random ? unreservedRunId(recipeName, time) : runIdBase(recipeName, time),
+    { reservations, runs } = workspace;
+  const path = join(reservations, base);
   const stamp = base.slice(0, STAMP_LENGTH);
   if (second !== stamp) tried.clear();
   second = stamp;
   for (let attempt = (tried.get(path) ?? 0) + 1;; attempt++) {
     tried.set(path, attempt);
     const id = attempt === 1 ? base : `${base}_${attempt}`;
-    if (entryInfo(join(workspace.reservations, id)) !== null) continue;
-    try {
-      openFile(inside(workspace.reservations, id), { write: true, createNew: true }).close();
-    } catch (error) {
-      if (error instanceof Deno.errors.AlreadyExists) continue;
-      throw withSystemCode(error);
-    }
     // A copied bundle has no reservation, and a link in its place must not be written through.
-    if (!exists(join(workspace.runs, id))) return id;
+    if (reserve(reservations, id) && !exists(join(runs, id))) return id;
+  }
+}
+
+/** Creates the file of an id. @returns false where there is an entry */
+function reserve(reservations: InsidePath, id: string): boolean {
+  for (;;) {
+    try {
+      writeNewEntry(entryOf(reservations, id), NOTHING, false);
+      return true;
+    } catch (error) {
+      if (error instanceof Deno.errors.AlreadyExists) return false;
+      if (!(error instanceof Deno.errors.NotFound) || exists(reservations)) throw withSystemCode(error);
+      makeFolder(reservations);
+    }
   }
 }
 

@@ -4,7 +4,6 @@
  */
 import { join } from "node:path";
 import { type Diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
-import { sha256Json } from "../contract/hash.ts";
 import type { Runner } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { codeOf } from "../contract/system_error.ts";
@@ -18,7 +17,8 @@ import type { Readiness } from "../plan/types.ts";
 import type { CompileMode, Locate, RecipeDocument } from "../recipe/types.ts";
 import { compileRecipe } from "../recipe/compile.ts";
 import { recipeSpecs } from "../research/specs.ts";
-import { BundleWriter, HeldWriter, type RunWriter } from "./bundle.ts";
+import { BundleWriter, HeldWriter, type RunWriter, ShortWriter } from "./bundle.ts";
+import type { BundleCommits } from "./commits.ts";
 import { type RunRecord, type RunStatus, SUMMARY_FILE } from "./documents.ts";
 import { captureEnvironment } from "./environment.ts";
 import { checkOptions } from "./execution.ts";
@@ -83,6 +83,8 @@ export interface RunOptions {
   discards?: boolean;
   /** Takes the files of a small run in place of the disk; a larger run leaves it unused. */
   held?: HeldFiles;
+  /** Takes the bundle of a short run as a whole; a larger run is written while it executes. */
+  commits?: BundleCommits;
   /** Whether equal artifacts of the workspace are stored once; default true. */
   share?: boolean;
   /** Steps that run in chains; see `PlanOptions`. */
@@ -235,7 +237,8 @@ export async function runPrepared(
   const { plan, cache, diagnostics } = prepared.planned;
   const isKept = keptArtifacts(options, plan.steps.map(({ step_id }) => step_id));
   const isWritten = options.discards ? keptBy({ keep: "metrics", drop: options.drop }) : isKept;
-  const held = options.held !== undefined && isHoldable(plan) ? options.held : undefined;
+  const isSmall = isHoldable(plan), held = isSmall ? options.held : undefined;
+  const commits = isSmall && held === undefined && !options.discards ? options.commits : undefined;
   if (!options.ignoreEstimate && held === undefined) {
     checkResources(writtenResources(plan, prepared.planned.recipe, isWritten), workspace.stateDir, options.readFree);
   }
@@ -252,28 +255,33 @@ export async function runPrepared(
   });
   const environment = options.environment ?? await captureEnvironment(workspace.projectRoot);
   const record = recordOf(prepared, { ...options, held }, environment, parallelWorkers), { runId } = record;
-  const lock = held === undefined ? tryLockRun(workspace, runId) : UNLOCKED;
+  const lock = held === undefined && commits === undefined ? tryLockRun(workspace, runId) : UNLOCKED;
   if (lock === null) throw new SvcError("internal_error", `Cannot lock the new run ${runId}`);
   const memory = sampleMemory({ sharedProcess: options.sharedProcess });
   let writer: RunWriter | undefined;
   try {
-    writer = held === undefined
-      ? new BundleWriter(workspace, record, memory, options.files ?? DISK)
-      : new HeldWriter(join(workspace.stateDir, "runs", runId), record, memory, held);
+    const short = commits && new ShortWriter(record, memory, commits, isKept);
+    writer = short ??
+      (held === undefined
+        ? new BundleWriter(workspace, record, memory, options.files ?? DISK)
+        : new HeldWriter(join(workspace.stateDir, "runs", runId), record, memory, held));
     const fields = { run_id: runId };
     onEvent({ kind: "run_created", level: "info", message: `Run ${runId} created`, fields });
     const started = { ...fields, step_count: plan.steps.length };
     onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields: started });
     const unwritten: PrunedFile[] = [], files = options.files ?? DISK;
-    const given = { ...options, held, isKept: isWritten, unwritten };
+    const hold = short === undefined ? held?.putArtifact.bind(held) : short.hold.bind(short);
+    const given = { ...options, hold, isKept: isWritten, unwritten };
     const outcome = await executeRecord(record, writer, given, parallelWorkers);
     options.onExecuted?.(outcome);
     const summary = await writer.finish(outcome), summary_path = join(writer.directory, SUMMARY_FILE);
     const { status, error } = outcome;
-    const pruned =
-      held === undefined && status === "completed" && (options.keep === "metrics" || (options.drop ?? []).length > 0)
-        ? [...unwritten, ...pruneBundle(workspace, runId, isKept, files)]
-        : [];
+    const prunes = options.keep === "metrics" || (options.drop ?? []).length > 0;
+    const pruned = short !== undefined && !short.isShown
+      ? short.pruned
+      : held === undefined && status === "completed" && prunes
+      ? [...unwritten, ...pruneBundle(workspace, runId, isKept, files)]
+      : [];
     onEvent({
       kind: `run_${status}`,
       level: status === "completed" ? "info" : status === "canceled" ? "warning" : "error",
@@ -288,7 +296,7 @@ export async function runPrepared(
   }
 }
 
-/** A run in memory is of this process alone. */
+/** A run in memory is of this process alone; a short run is locked once it has a bundle. */
 const UNLOCKED = { release() {} };
 
 /** What the documents of a new run say before its first step; reserves the id of a run with files. */
@@ -309,7 +317,7 @@ function recordOf(
     authored,
     authoredSha256: authored_sha256,
     recipe: planned.recipe,
-    recipeSha256: sha256Json(planned.recipe),
+    recipeSha256: String(planned.plan.recipe.sha256),
     plan: planned.plan,
     planCache: planned.cache,
     execution: {
@@ -336,14 +344,14 @@ async function executeRecord(
     readiness,
     onEvent,
     execute = executePlan,
-    held,
+    hold,
     implementationSources: sources,
     isKept,
     unwritten,
     files = DISK,
   }:
     & Omit<RunOptions, "raw">
-    & { isKept: IsKept; unwritten: PrunedFile[] },
+    & { hold: ExecuteOptions["hold"]; isKept: IsKept; unwritten: PrunedFile[] },
   parallelWorkers: number,
 ): Promise<ExecuteOutcome> {
   try {
@@ -362,7 +370,7 @@ async function executeRecord(
       sources,
       onEvent,
       isKept,
-      hold: held && ((path, bytes) => held.putArtifact(path, bytes)),
+      hold,
       onUnwritten(found) {
         listPruned(workspace, runId, found, files);
         unwritten.push(...found);

@@ -19,6 +19,7 @@ import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
 import type { SummaryDocument } from "./bundle_schema.ts";
 import { captureEnvironment } from "./environment.ts";
+import { BundleCommits } from "./commits.ts";
 import { checkOptions } from "./execution.ts";
 import { MatrixPoints } from "./matrix_points.ts";
 import { keptBy } from "./prune.ts";
@@ -49,7 +50,7 @@ export type MatrixEvent = RunEvent | {
   fields: JsonObject;
 };
 
-export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files"> {
+export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files" | "commits"> {
   /** Selected points, as `selectPoints` reads them; default all. */
   points?: readonly string[];
   /** Whether to continue with the next variant after a failure; default false. */
@@ -128,6 +129,7 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
 export class PointRunner implements Disposable {
   readonly #options: VariantOptions;
   readonly #known: MatrixPoints;
+  readonly #commits: BundleCommits;
   readonly #unfinished: ReadonlyMap<string | null, readonly EndedRun[]>;
 
   /** Reads the stored runs. */
@@ -140,6 +142,7 @@ export class PointRunner implements Disposable {
   private constructor(options: VariantOptions, stored: readonly EndedRun[]) {
     this.#options = options;
     this.#known = new MatrixPoints(options.workspace);
+    this.#commits = new BundleCommits(options.workspace, { share: options.share });
     if (!options.rerun) this.#known.add(stored.filter(({ status }) => status === "completed"));
     this.#unfinished = Map.groupBy(
       stored.filter(({ status }) => status === "incomplete" || status === "canceled"),
@@ -154,25 +157,28 @@ export class PointRunner implements Disposable {
 
   /** @param count number of all points, for messages. @returns a row for each point, and a warning for each damaged run */
   async run(points: readonly PlannedPoint[], count: number): Promise<Pick<Variants, "rows" | "damaged">> {
-    const variants = new Variants(this.#options, points, this.#known, this.#unfinished, count);
+    const given = { ...this.#options, commits: this.#commits };
+    const variants = new Variants(given, points, this.#known, this.#unfinished, count);
     await variants.run();
     return variants;
   }
 
   [Symbol.dispose](): void {
+    this.#commits[Symbol.dispose]();
     this.#known[Symbol.dispose]();
   }
 }
 
 type Emit = (event: MatrixEvent) => void;
 type VariantOptions = MatrixRunOptions & Required<Pick<MatrixRunOptions, "onEvent" | "parallelPoints">>;
+type VariantContext = VariantOptions & { commits: BundleCommits };
 
 /** The variants of a matrix under way. */
 class Variants {
   readonly rows: MatrixRow[];
   /** A warning for each damaged run of a variant. */
   readonly damaged: Diagnostic[] = [];
-  readonly #options: VariantOptions;
+  readonly #options: VariantContext;
   readonly #points: readonly PlannedPoint[];
   readonly #known: MatrixPoints;
   /** Interrupted and canceled runs by the digest of their effective recipe. */
@@ -186,7 +192,7 @@ class Variants {
   #stopped: boolean;
 
   constructor(
-    options: VariantOptions,
+    options: VariantContext,
     points: readonly PlannedPoint[],
     known: MatrixPoints,
     unfinished: ReadonlyMap<string | null, readonly EndedRun[]>,

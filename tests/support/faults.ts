@@ -52,11 +52,19 @@ export function dyingDisk(operations: number, tear = false): BundleFiles & { use
       faults.pass();
       // A kill may come in the middle of a write.
       if (tear && faults.used === operations) {
-        const whole = [...text].join("");
+        const whole = text instanceof Uint8Array ? text : [...text].join("");
         DISK.write(path, whole.slice(0, whole.length / 2), false);
         throw new Killed();
       }
       DISK.write(path, text, durable);
+    },
+    create(path, bytes, readOnly) {
+      faults.pass();
+      if (tear && faults.used === operations) {
+        DISK.create(path, bytes.subarray(0, bytes.length / 2), readOnly);
+        throw new Killed();
+      }
+      DISK.create(path, bytes, readOnly);
     },
     rename: (from, to) => (faults.pass(), DISK.rename(from, to)),
     remove: (path) => (faults.pass(), DISK.remove(path)),

@@ -198,7 +198,7 @@ export async function runRow(
   }
   // The run of a failed row is kept for inspection.
   if (retain || row.status === "failed") row.run_dir = `runs/${run_id}`;
-  if (held.isUsed && row.status === "failed") held.store(runOptions.workspace, summary);
+  if (held.isUsed && row.status === "failed") await held.store(runOptions.workspace, summary);
   return { row, snapshot, stored: !held.isUsed || row.status === "failed" };
 }
 

@@ -68,7 +68,7 @@ export interface FakeExecution {
 
 /** Writes an artifact per step: an NPZ file from a source, a JSON report from a sink. */
 export function fakeExecutor(fake: FakeExecution = {}): (options: ExecuteOptions) => Promise<ExecuteOutcome> {
-  return async ({ plan, recipe, bundle, cancellation, onEvent, onStep }) => {
+  return async ({ plan, recipe, bundle, cancellation, hold, onEvent, onStep }) => {
     const ids = fake.order ?? plan.steps.map(({ step_id }) => step_id);
     for (const id of ids) {
       if (cancellation.isCancelled) {
@@ -83,7 +83,7 @@ export function fakeExecutor(fake: FakeExecution = {}): (options: ExecuteOptions
         op: step.op,
         status: failed ? "failed" : "completed",
         execution_binding: binding,
-        outputs: failed ? {} : writeOutput(bundle, step, fake.offset ?? 0),
+        outputs: failed ? {} : writeOutput({ bundle, hold }, step, fake.offset ?? 0),
         metrics: {
           "test.count": 3,
           "test.rate": float(0.5 + (fake.offset ?? 0)),
@@ -108,9 +108,11 @@ export function fakeExecutor(fake: FakeExecution = {}): (options: ExecuteOptions
   };
 }
 
-function writeOutput(bundle: string, step: { id: string; op: string; params: JsonObject }, offset: number) {
-  const folder = join(bundle, "artifacts", step.id);
-  Deno.mkdirSync(folder, { recursive: true });
+function writeOutput(
+  { bundle, hold }: Pick<ExecuteOptions, "bundle" | "hold">,
+  step: { id: string; op: string; params: JsonObject },
+  offset: number,
+) {
   const [port, file, kind, bytes, metadata] = step.op === "test.sink"
     ? [
       "report",
@@ -125,9 +127,13 @@ function writeOutput(bundle: string, step: { id: string; op: string; params: Jso
       array: "bits",
       gain: float(2),
     }];
-  Deno.writeFileSync(join(folder, file as string), bytes as Uint8Array);
   const sha256 = sha256Hex(bytes as Uint8Array);
   const path = bundlePath(`artifacts/${step.id}/${file}`);
+  if (hold !== undefined) hold(path, bytes as Uint8Array);
+  else {
+    Deno.mkdirSync(join(bundle, "artifacts", step.id), { recursive: true });
+    Deno.writeFileSync(join(bundle, path), bytes as Uint8Array);
+  }
   return { [port as string]: { kind: kind as string, path, metadata: metadata as JsonObject, sha256 } };
 }
 

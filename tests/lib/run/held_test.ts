@@ -32,7 +32,7 @@ Deno.test("a run in memory is stored as a valid bundle; an artifact that was cha
         steps.flatMap(({ outputs }) => Object.values(outputs).map(({ sha256 }) => sha256));
       assert.deepEqual(digests(summary.steps), digests(onDisk.summary.steps));
       if (change) held.putArtifact(path, held.read(path, Infinity).map((byte) => byte ^ 1));
-      held.store(workspace, summary);
+      await held.store(workspace, summary);
       const { status, errors } = await verifyRun(workspace, run_id);
       assert.deepEqual([status, errors], ["valid", []]);
       assert.deepEqual(readPruned(directory)?.files.map((file) => file.path) ?? [], change ? [path] : []);
