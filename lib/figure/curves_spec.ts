@@ -2,6 +2,7 @@
 import { decadesOf, position } from "./axis.ts";
 import { type LegendEntry, legendLayout, legendView, signMark, SIGNS, signsOf } from "./legend.ts";
 import { hiddenPoints } from "./overlaps.ts";
+import { labelSize, type PlacedLabel, placedLabels } from "./point_labels.ts";
 import { type FigureStyle, seriesLooks, theoryWidth } from "./style.ts";
 import type { CurveFigure, FigureAxis, FigurePoint, FigureSpec } from "./types.ts";
 
@@ -19,7 +20,6 @@ interface Datum {
   bound: number | null;
   outage: number | null;
   front: boolean;
-  label?: string;
 }
 
 /** Values along the y axis that must be visible. Theory does not extend the axis unless it is marked `whole`. */
@@ -61,16 +61,13 @@ function dataOf(figure: CurveFigure, floor: number): Datum[] {
         bound: point.bound ?? null,
         outage: point.outage !== undefined && point.outage > 0 ? point.outage : null,
         front: point.front ?? false,
-        ...(point.label === undefined ? {} : { label: point.label }),
       };
     })
   );
 }
 
-/** The plot and its legend, side by side or one above the other. */
-export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec[] {
-  const { series } = figure;
-  const looks = seriesLooks(series.map(({ kind }) => kind), style);
+/** The rows of a figure, its axes, and the labels beside its points. */
+export function layoutOf(figure: CurveFigure, style: FigureStyle) {
   const heights = shownHeights(figure);
   const floor = figure.y.scale === "log" ? 10 ** decadesOf(heights)[0] : -Infinity;
   const data = dataOf(figure, floor);
@@ -80,6 +77,16 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
     ? []
     : xs.filter((_, i) => data[i].kind !== "theory");
   const x = position(figure.x, xs, measured), y = position(figure.y, heights);
+  const beside = marked ? placedLabels(figure.series, style, { x, y }) : [];
+  // The places of labels are known only where no axis grows to round numbers.
+  if (beside.length > 0) x.scale.nice = y.scale.nice = false;
+  return { data, x, y, marked, beside };
+}
+
+/** The plot and its legend, side by side or one above the other. */
+export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec[] {
+  const { series } = figure, { data, x, y, marked, beside } = layoutOf(figure, style);
+  const looks = seriesLooks(series.map(({ kind }) => kind), style);
   const labels = series.map(({ label }) => label);
   const scaled = <T>(range: T[]) => ({
     field: "series",
@@ -165,11 +172,7 @@ export function curvesViews(figure: CurveFigure, style: FigureStyle): FigureSpec
         fill: figure.front !== null ? { condition: { test: "datum.front", ...color }, value: style.background } : color,
       },
     },
-    data.some(({ label }) => label !== undefined) && {
-      transform: [{ filter: `isValid(datum.label) && datum.y !== null${inside}` }],
-      mark: { type: "text", align: "left", baseline: "bottom", dx: 4, dy: -2, fontSize: 0.8 * style.font_size },
-      encoding: { ...encoding, color, text: { field: "label", type: "nominal" } },
-    },
+    ...besideLayers(beside, style, { ...encoding, color }),
     ...signLayers(figure, style, data, { encoding, color, along }),
   ];
   const guides = (figure.guides ?? []).filter(({ whole }) => whole !== true);
@@ -225,6 +228,30 @@ function lostView(
       },
     ],
   };
+}
+
+/** Labels beside points, with lines to those away from them; the halo of a text covers the end of its line. */
+function besideLayers(labels: readonly PlacedLabel[], style: FigureStyle, encoding: FigureSpec): FigureSpec[] {
+  if (labels.length === 0) return [];
+  const { x, y, color } = encoding as Record<"x" | "y" | "color", FigureSpec>;
+  const middle = { x: { ...x, field: "label_x" }, y: { ...y, field: "label_y" } }, size = labelSize(style);
+  const texts = [style.background, null].map((halo) => ({
+    data: { values: labels },
+    mark: {
+      type: "text",
+      fontSize: size,
+      ...(halo === null ? {} : { stroke: halo, strokeWidth: size * 0.3, strokeJoin: "round" }),
+    },
+    encoding: { ...middle, color, text: { field: "label", type: "nominal" } },
+  }));
+  return [
+    {
+      data: { values: labels.filter(({ away }) => away) },
+      mark: { type: "rule", strokeWidth: style.line_width * 0.4 },
+      encoding: { x, y, x2: { field: "label_x" }, y2: { field: "label_y" }, color },
+    },
+    ...texts,
+  ];
 }
 
 /** The layer of outlines around markers that hide others; none without any. */

@@ -3,7 +3,7 @@
  * needs \usepackage{pgfplots} and \pgfplotsset{compat=1.18}; boxes also need \usepgfplotslibrary{statistics}.
  */
 import { latexComment } from "../contract/escape.ts";
-import { LOST_TITLE } from "./curves_spec.ts";
+import { layoutOf, LOST_TITLE } from "./curves_spec.ts";
 import { latexText } from "./latex.ts";
 import { signsOf } from "./legend.ts";
 import { heatDomain, logTicks, shownValue } from "./heat_spec.ts";
@@ -89,8 +89,12 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
   const { x, y, series, step, markers, joined, guides = [] } = figure;
   const looks = seriesLooks(series.map(({ kind }) => kind), style ?? STYLES.paper);
   const seen = series.map((one, at) => ({ one, look: looks[at] })).filter(({ one }) => one.hidden !== true);
-  const ends = ({ domain }: FigureAxis, name: string) =>
-    domain === null ? null : `${name}min=${domain[0]}, ${name}max=${domain[1]}`;
+  const { beside, ...drawn } = layoutOf(figure, style ?? STYLES.paper);
+  const ends = ({ domain }: FigureAxis, name: "x" | "y") => {
+    // Labels have their places on these axes.
+    const shown = beside.length > 0 ? drawn[name].scale.domain as [number, number] : domain;
+    return shown === null ? null : `${name}min=${shown[0]}, ${name}max=${shown[1]}`;
+  };
   const colours = definitions(seen.map(({ look }) => look.color));
   const body = seen.flatMap(({ one, look: { color, dash, marker } }, index) => {
     const bare = marker === null || step || markers === false;
@@ -108,11 +112,15 @@ function curves(figure: CurveFigure, style: FigureStyle | undefined): string {
       ...one.points.flatMap((point) => coordinate(point)),
       "};",
       `\\addlegendentry{${latexText(one.label)}}`,
-      ...one.points.flatMap(({ x, y, label }) =>
-        label === undefined || y === null ? [] : [
-          `\\node[${colourName(color)}, font=\\tiny, anchor=south west] at (axis cs:${x},${y}) {${latexText(label)}};`,
-        ]
-      ),
+      ...beside.filter(({ series }) => series === one.label).flatMap(({ x, y, label_x, label_y, label, away }) => {
+        const place = `(axis cs:${label_x},${label_y})`, colour = colourName(color);
+        return [
+          ...away ? [`\\draw[${colour}, very thin] (axis cs:${x},${y}) -- ${place};`] : [],
+          `\\node[${colour}, font=\\tiny, inner sep=0.5pt${away ? ", fill=white" : ""}] at ${place} {${
+            latexText(label)
+          }};`,
+        ];
+      }),
       ...bounds(one, color),
       ...losses(one, color, index),
     ];

@@ -164,3 +164,63 @@ browserTest(
     },
   },
 );
+
+const IMAGES = `schema_version: 1
+name: images
+execution_profile: {id: custom}
+metadata: {seed: 23, rate_count_fixed_point: sender.bits}
+steps:
+  - {id: data, op: source.image_dataset, params: {dataset: svc_sample_images, image_ids: "coffee,chelsea", crop_size: 64}}
+  - {id: sender, op: model.jpeg_encode, params: {wire_format: compact_binary_v1}, inputs: {images: data.images}}
+  - {id: receiver, op: model.jpeg_decode, inputs: {bits: sender.bits}}
+  - {id: evaluation, op: metrics.image_reconstruction, inputs: {reference: data.images, reconstruction: receiver.images}}
+`;
+const CURVES = `schema_version: 1
+id: curves
+version: "1"
+name: Rate and distortion
+dataset: {id: svc_sample_images}
+task: {id: image_reconstruction}
+metrics: [quality.psnr_db, rate.payload_bpp]
+metadata:
+  benchmark_tier: smoke
+  channel_uses: unequal
+  default_plot: {plot: rate-distortion, x: rate.payload_bpp, y: quality.psnr_db}
+recipes:
+${
+  ["420", "444"].flatMap((subsampling) =>
+    [20, 50, 80].map((quality) =>
+      `  - {id: s${subsampling}_${quality}, label: "${subsampling}, quality ${quality}", role: candidate, path: ../recipes/images.yaml, params: {method_id: s${subsampling}, step_params: {sender: {subsampling: "${subsampling}", quality: ${quality}}}}}`
+    )
+  ).join("\n")
+}
+`;
+
+browserTest(
+  "a rate-distortion result has the mean differences of its curves from any one of them",
+  async (scene) => {
+    const { page, open, shot } = scene;
+    await open("#/benchmarks");
+    await page.getByRole("link", { name: "Rate and distortion" }).click();
+    await press(scene, "Run the pack");
+    await page.getByRole("link", { name: "Open the result" }).click();
+    const table = page.getByRole("group", { name: "Mean differences of the curves" });
+    await table.getByRole("columnheader", { name: "BD-PSNR (dB)" }).waitFor();
+    const row = async (method: string) => {
+      const found = table.getByRole("row", { name: new RegExp(`^${method}`) });
+      await found.waitFor();
+      return await found.locator("th, td").allTextContents();
+    };
+    const [, rate, single] = await row("s444");
+    assert.ok(Math.abs(Number(rate.replace("−", "-"))) > 1, rate);
+    assert.match(single, /\[.*\] of 2 items|± .* of 2 items/);
+    await page.getByRole("combobox", { name: "from" }).selectOption("444");
+    const [, inverse] = await row("s420");
+    const back = 1 / (1 + Number(rate.replace("−", "-")) / 100) - 1;
+    assert.ok(Math.abs(Number(inverse.replace("−", "-")) / 100 - back) < 0.01, `${rate} ${inverse}`);
+    await scene.checkAccessibility();
+    await table.scrollIntoViewIfNeeded();
+    await shot("benchmark_curves");
+  },
+  { files: { "recipes/images.yaml": IMAGES, "benchmarks/curves.yaml": CURVES } },
+);

@@ -1,7 +1,7 @@
 // deno-lint-ignore-file jsx-key -- elements in tuples of columns and facts are not lists
 /** A stored result: measured values with their intervals, candidates against baselines, figures, and files. */
 import { recordedNoEvent } from "../../../lib/contract/metric_metadata.ts";
-import { type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
+import { type CurveFigure, type Figure, FIGURE_TYPES } from "../../../lib/figure/types.ts";
 import { unitText } from "../../../lib/figure/unit_text.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import { get, messageOf, type Reply } from "../../api.ts";
@@ -42,6 +42,7 @@ import {
 const Chart = lazy(() => import("../../charts/chart.tsx").then(({ Chart }) => Chart), "Loading the figure");
 
 type Drawn = Reply<"/api/benchmarks/results/:result_id/figure">;
+type CurveDifference = Reply<"/api/benchmarks/results/:result_id/rate-differences">["methods"][number]["rate"];
 
 const VERDICTS: Record<string, string> = { valid: "PASS", warning: "WARNING", invalid: "FAIL", running: "Verifying" };
 
@@ -370,9 +371,71 @@ function FigureSection({ id, result: { benchmark, recipes } }: { id: string; res
       </div>
       <Shown of={drawn} what="the figure">{(one) => <DrawnFigure of={one} />}</Shown>
       {confusion.value !== null && <DrawnFigure of={confusion.value} />}
+      {drawn.value?.plot === "rate-distortion" && (
+        <RateDifferences
+          id={id}
+          figure={drawn.value.figure as CurveFigure}
+        />
+      )}
     </Section>
   );
 }
+
+/** BD-rate and BD-quality of the curves of the figure, from any one of them. */
+function RateDifferences({ id, figure: { series } }: { id: string; figure: CurveFigure }) {
+  const { query } = place.value, curves = series.filter(({ kind }) => kind !== "theory").map(({ label }) => label);
+  const named = series.find(({ kind }) => kind === "baseline")?.label ?? curves[0], asked = query.get("baseline");
+  const baseline = asked !== null && curves.includes(asked) ? asked : named;
+  const found = useFetched(
+    curves.length < 2 ? null : "/api/benchmarks/results/:result_id/rate-differences",
+    { params: { result_id: id }, query: { y: query.get("y") || undefined, baseline } },
+  );
+  if (curves.length < 2) return null;
+  const cells = ({ difference, single, range }: CurveDifference, scale: number) => ({
+    all: estimateOf(difference === null ? null : scale * difference),
+    single: single === null
+      ? "–"
+      : estimateOf(scale * single.mean, scale * single.low, scale * single.high) + ` of ${single.n} ${single.over}`,
+    range: range === null ? "–" : range.map((end) => numberText(end, "unicode", 3)).join(" to "),
+  });
+  return (
+    <>
+      <div class="row">
+        <h3>Mean differences of the curves</h3>
+        <Select label="from" value={baseline} options={curves} onChoose={(baseline) => refine({ baseline })} />
+      </div>
+      <Shown of={found} what="the differences of the curves">
+        {({ methods, y, y_unit }) => (
+          <Table
+            label="Mean differences of the curves"
+            rows={methods.map(({ method, rate, quality }) => ({
+              method,
+              rate: cells(rate, 100),
+              quality: cells(quality, 1),
+            }))}
+            keyOf={({ method }) => method}
+            columns={[
+              ["Method", ({ method }) => method],
+              ["BD-rate (%)", ({ rate }) => rate.all, "number"],
+              ["Mean of items or replicates (%)", ({ rate }) => rate.single, "number"],
+              ["Over the quality", ({ rate }) => rate.range, "number"],
+              [bdTitle(y, y_unit), ({ quality }) => quality.all, "number"],
+              ["Mean of items or replicates", ({ quality }) => quality.single, "number"],
+              ["Over the rate", ({ quality }) => quality.range, "number"],
+            ]}
+          />
+        )}
+      </Shown>
+      <p class="small muted">
+        Mean differences over the range that both curves have (Bjøntegaard); a negative BD-rate is less rate at equal
+        quality. Items are images of which both curves have all points.
+      </p>
+    </>
+  );
+}
+
+const bdTitle = (y: string, unit: string) =>
+  (y === "quality.psnr_db" ? "BD-PSNR" : "BD-quality") + (unitText(unit) === "" ? "" : ` (${unitText(unit)})`);
 
 function DrawnFigure({ of: { figure, name, files } }: { of: Drawn }) {
   return (
