@@ -9,6 +9,7 @@ import type { Code, Diagnostic } from "../lib/contract/error.ts";
 import { canonicalJson, parseJson } from "../lib/contract/json.ts";
 import type { JsonObject, Value } from "../lib/contract/value.ts";
 import type { PathOf, ReplyOf } from "../lib/http/client.ts";
+import { ahead, TOKEN } from "./ahead.ts";
 import { signal } from "./preact.ts";
 
 export type { Diagnostic, ReplyOf };
@@ -43,7 +44,6 @@ export const messageOf = (error: unknown): string => error instanceof Error ? er
 export const connection = signal<"ok" | "lost">("ok");
 export const tokenWanted = signal(false);
 
-const TOKEN = "svc.token";
 export const token = () => sessionStorage.getItem(TOKEN);
 export function giveToken(text: string): void {
   sessionStorage.setItem(TOKEN, text);
@@ -67,13 +67,19 @@ export function addressOf(path: string, { params = {}, query = {} }: Pick<Reques
   return path.replaceAll(/:(\w+)/g, (_, name) => encodeURIComponent(params[name])) + search;
 }
 
-/** Sends a request once. @throws Problem where the server cannot be reached or refuses */
+/** Replies to requests that were sent before this script came. */
+const sentAhead = ahead.svcAhead ??= new Map();
+
+/** Sends a request once, or takes the reply to one that was sent ahead. @throws Problem where the server cannot be reached or refuses */
 async function sendOnce(path: string, request: Request = {}, init: RequestInit = {}): Promise<Response> {
   const known = token(),
     headers = { ...request.headers, ...(known === null ? {} : { authorization: `Bearer ${known}` }) };
   let response: Response;
   try {
-    response = await fetch(addressOf(path, request), { ...init, headers, signal: request.signal });
+    const address = addressOf(path, request), key = `${address}${init.body ?? ""}`, early = sentAhead.get(key);
+    sentAhead.delete(key);
+    response = await (early ?? fetch(address, { ...init, headers, signal: request.signal }));
+    request.signal?.throwIfAborted();
   } catch (error) {
     throw lost(error);
   }

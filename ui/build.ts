@@ -12,6 +12,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { messageOf, SvcError } from "../lib/contract/error.ts";
 import { nodeCrypto, nodeZlib } from "../lib/contract/node_builtins.ts";
+import { BESIDE, closureOf, joined, viewsOf } from "./join.ts";
 
 /** A built page: where its files lie, and their digest, which stands in their addresses. */
 export interface BuiltPage {
@@ -30,7 +31,9 @@ function sources(program: string | null): URL {
     hint: "Make the origin of the program reachable once, or start the server from a folder",
   });
 }
-const ENTRIES = ["main.tsx", "events_worker.ts", "boot.ts"];
+const MAIN = "main.tsx";
+/** Scripts that stand for themselves. */
+const ALONE = ["events_worker.ts", "boot.ts"];
 const SHEETS = ["tokens", "base", "frame", "graph", "forms", "panels", "editor", "charts", "views", "runs"];
 /** Files that are taken as they are: their folders, and the ends of their names. */
 const TAKEN = [["fonts/", ".woff2"], ["pictures/", ".jpg"]] as const;
@@ -55,8 +58,9 @@ export async function buildPage(stateDir: string, program: string | null = null)
   const built = await builtIn(folder);
   if (built !== null) return built;
   try {
-    const files = await bundle(here);
-    files.set("main.css", new TextEncoder().encode(await styles(here)));
+    const encoder = new TextEncoder();
+    const files: Files = new Map([...await scripts(here)].map(([name, text]) => [name, encoder.encode(text)]));
+    files.set("main.css", encoder.encode(await styles(here)));
     const coded = await Promise.all([...files].map(([name, bytes]) => compressed(name, bytes)));
     for (const [name, bytes] of coded.flat()) files.set(name, bytes);
     for (const [folder, end] of TAKEN) {
@@ -96,21 +100,12 @@ async function builtIn(folder: string): Promise<BuiltPage | null> {
   }
 }
 
-/** What scripts import at once, by their texts: `import"./a.js"`, `from"./a.js"`; and a view, `runs:()=>import("./b.js")`. */
 function scriptsOf(files: Files): BuiltPage["scripts"] {
-  const textOf = (name: string) => new TextDecoder().decode(files.get(name));
-  const needs = (name: string, found = new Set<string>()) => {
-    if (found.has(name)) return found;
-    found.add(name);
-    for (const [, other] of textOf(name).matchAll(/(?:from|import)"\.\/([\w-]+\.js)"/g)) needs(other, found);
-    return found;
-  };
-  const frame = needs("main.js");
-  const views = [...textOf("main.js").matchAll(/(\w+):\(\)=>import\("\.\/([\w-]+\.js)"\)/g)];
-  return {
-    frame: [...frame],
-    views: Object.fromEntries(views.map(([, view, name]) => [view, [...needs(name).difference(frame)]])),
-  };
+  const texts = textsOf([...files].filter(([name]) => name.endsWith(".js"))), frame = closureOf(texts, "main.js");
+  const views = viewsOf(texts.get("main.js")!).map(([view, name]) => {
+    return [view, [...closureOf(texts, name).difference(frame)]] as [string, string[]];
+  });
+  return { frame: [...frame], views: Object.fromEntries(views) };
 }
 
 function digestOf(files: Files): string {
@@ -131,28 +126,59 @@ async function compressed(name: string, bytes: Uint8Array): Promise<[string, Uin
   return [[`${name}.gz`, new Uint8Array(gz)], [`${name}.br`, new Uint8Array(br)]];
 }
 
+/** The scripts by name. */
+async function scripts(here: URL): Promise<Map<string, string>> {
+  const folder = await Deno.makeTempDir({ prefix: "svc-page-" }), pathOf = (name: string) => join(folder, name);
+  try {
+    const split = renamed(await bundle(here, [fileURLToPath(new URL(MAIN, here))], { codeSplitting: true }));
+    const files = await joined(split, "main.js", async (texts, entries) => {
+      for (const [name, text] of texts) await Deno.writeTextFile(pathOf(name), text);
+      return await bundle(here, entries.map(pathOf), { external: [`${BESIDE}*`] });
+    });
+    // The worker and the first script wait for no others: each has its own copy of what it imports.
+    for (const name of ALONE) {
+      for (const [to, text] of await bundle(here, [fileURLToPath(new URL(name, here))], { format: "iife" })) {
+        files.set(to, text);
+      }
+    }
+    return files;
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
 /**
- * The scripts by name. Another Deno makes them: `Deno.bundle` takes the settings of the working directory, so that elsewhere it
- * would neither follow the import map nor the lock file.
+ * Bundles scripts by their paths. Another Deno makes them: `Deno.bundle` takes the settings of the working directory, so that
+ * elsewhere it would neither follow the import map nor the lock file.
  */
-async function bundle(here: URL): Promise<Files> {
+async function bundle(
+  here: URL,
+  entries: string[],
+  { codeSplitting, external = [], format = "esm" }: { codeSplitting?: boolean; external?: string[]; format?: string } =
+    {},
+): Promise<Map<string, string>> {
   const folder = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
     const path = (name: string) => fileURLToPath(new URL(name, here));
     const { success, stderr } = await new Deno.Command(Deno.execPath(), {
       args: [
-        ...["bundle", "--quiet", "--platform", "browser", "--format", "esm", "--minify", "--code-splitting"],
+        ...["bundle", "--quiet", "--platform", "browser", "--format", format, "--minify"],
+        ...(codeSplitting ? ["--code-splitting"] : []),
+        ...external.flatMap((pattern) => ["--external", pattern]),
         ...["--config", path("../deno.json"), "--frozen", "--lock", path("../deno.lock")],
-        ...["--outdir", folder, ...ENTRIES.map(path)],
+        ...["--outdir", folder, ...entries],
       ],
       cwd: path("../"),
     }).output();
     if (!success) throw new Error(new TextDecoder().decode(stderr).trim());
-    return renamed(new Map(filesUnder(folder)));
+    return textsOf(filesUnder(folder));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
+
+const textsOf = (files: Iterable<[string, Uint8Array]>) =>
+  new Map([...files].map(([name, bytes]) => [name, new TextDecoder().decode(bytes)]));
 
 function* filesUnder(folder: string): Generator<[string, Uint8Array<ArrayBuffer>]> {
   for (const { name, isDirectory } of Deno.readDirSync(folder)) {
@@ -162,23 +188,19 @@ function* filesUnder(folder: string): Generator<[string, Uint8Array<ArrayBuffer>
 }
 
 /**
- * Numbers the chunks in the order of their first mention, starting at the entries. The bundler names them by hashes over the
+ * Numbers the chunks in the order of their first mention, from the entry on. The bundler names them by hashes over the
  * paths of their sources relative to the working directory; their contents differ in these names alone.
  */
-function renamed(files: Files): Files {
-  const names = new Map(ENTRIES.map((entry) => entry.replace(/\.tsx?$/, ".js")).map((name) => [name, name]));
-  const texts = new Map<string, string>();
+function renamed(files: ReadonlyMap<string, string>): Map<string, string> {
+  const names = new Map([["main.js", "main.js"]]);
   for (const name of names.keys()) {
-    const text = new TextDecoder().decode(files.get(name));
-    texts.set(name, text);
-    for (const [mentioned] of text.matchAll(CHUNK)) {
+    for (const [mentioned] of files.get(name)!.matchAll(CHUNK)) {
       if (!files.has(mentioned) || names.has(mentioned)) continue;
       names.set(mentioned, mentioned.replace(/-[0-9A-Z]+\.js$/, `-${names.size}.js`));
     }
   }
-  const encoder = new TextEncoder();
   return new Map([...names].map(([name, to]) => {
-    return [to, encoder.encode(texts.get(name)!.replace(CHUNK, (mentioned) => names.get(mentioned) ?? mentioned))];
+    return [to, files.get(name)!.replace(CHUNK, (mentioned) => names.get(mentioned) ?? mentioned)];
   }));
 }
 

@@ -2,14 +2,14 @@
 import { openStream } from "./state/stream.ts";
 
 const ports = new Set<MessagePort>();
-let state: "ok" | "lost" = "ok", opened = false;
+let state: "ok" | "lost" | null = null, opened = false;
 const tell = (message: unknown) => ports.forEach((port) => port.postMessage(message));
 
 addEventListener("connect", (event) => {
   const [port] = (event as MessageEvent).ports;
   ports.add(port);
   port.start();
-  port.postMessage({ state });
+  if (state !== null) port.postMessage({ state });
   if (opened) return;
   opened = true;
   openStream({

@@ -1,9 +1,9 @@
 /** The frame of all views: rail, top bar, banners, and the view itself, which is loaded when it is first wanted. */
 import { connection, giveToken, messageOf, token, tokenWanted } from "./api.ts";
 import { Hidden, Page, reveal, Select, Trouble } from "./parts.tsx";
-import { type JSX, lazy, useEffect, useRef, useState, whenReachable } from "./preact.ts";
+import { type JSX, lazy, useEffect, useRef, useState, whenIdle, whenReachable } from "./preact.ts";
 import { address, place, VIEWS } from "./router.ts";
-import { activeJobs, jobs } from "./state/events.ts";
+import { activeJobs, jobs, listen } from "./state/events.ts";
 import { useFetched } from "./state/fetched.ts";
 import { theme, THEMES } from "./state/settings.ts";
 import { keyboardSheet, openKeyboardSheet } from "./keyboard.ts";
@@ -14,7 +14,9 @@ import { Toast } from "./toast.tsx";
 const KeyboardSheet = lazy(() => import("./keyboard_sheet.tsx"));
 
 type View = () => JSX.Element;
-const PAGES: Record<string, () => Promise<{ default: View }>> = {
+/** What a view needs before it shows anything of its own, where it needs something. */
+type Begin = { begin?(): Promise<unknown> };
+const PAGES: Record<string, () => Promise<{ default: View } & Begin>> = {
   start: () => import("./pages/start.tsx"),
   editor: () => import("./pages/editor.tsx"),
   templates: () => import("./pages/templates.tsx"),
@@ -29,6 +31,22 @@ const PAGES: Record<string, () => Promise<{ default: View }>> = {
   system: () => import("./pages/system.tsx"),
 };
 
+/** The view that the page begins with, once it is loaded. */
+let begun: { view: string; Page: View } | null = null;
+/** The frame is shown without its view after this time. */
+const FRAME_AFTER_MS = 200;
+
+/** Loads the first view, for one painting with frame and view in place of two. Failures are shown by the frame. */
+export function firstView(): Promise<void> {
+  const { view } = place.value, late = new Promise<void>((resolve) => setTimeout(resolve, FRAME_AFTER_MS));
+  if (!Object.hasOwn(PAGES, view)) return Promise.resolve();
+  const loaded = PAGES[view]().then(async ({ default: Page, begin }) => {
+    begun = { view, Page };
+    await begin?.();
+  }).catch(() => {});
+  return Promise.race([loaded, late]);
+}
+
 const TITLES: Readonly<Record<string, string>> = { ...Object.fromEntries(VIEWS), sweeps: "Sweep" };
 /** The place in the rail of a view: a sweep is one of the runs. */
 const railOf = (view: string) => view === "sweeps" ? "runs" : view;
@@ -37,8 +55,6 @@ const railOf = (view: string) => view === "sweeps" ? "runs" : view;
 const PARTS = [() => import("./panels/block_inspector.tsx"), () => import("./runs/detail.tsx")];
 /** What a view needs for itself comes first. */
 const PRELOAD_AFTER_MS = 1000;
-/** Safari has no notice of idle time. */
-const whenIdle = globalThis.requestIdleCallback ?? ((work: () => void) => void setTimeout(work));
 /** Marks the end of the first load in the browser's own record. */
 const PRELOAD = "svc.preload";
 
@@ -148,11 +164,14 @@ function Banner() {
 
 function Shown() {
   const { view } = place.value;
-  const [loaded, setLoaded] = useState<{ view: string; Page: View } | null>(null);
+  const [loaded, setLoaded] = useState(begun);
   const [failure, setFailure] = useState<string | null>(null), known = Object.hasOwn(PAGES, view);
   const first = loaded !== null;
   useEffect(() => {
-    if (first) setTimeout(() => whenIdle(() => void preload()), PRELOAD_AFTER_MS);
+    if (!first) return;
+    // Not before the view has asked for what it shows.
+    listen();
+    setTimeout(() => whenIdle(() => void preload()), PRELOAD_AFTER_MS);
   }, [first]);
   useEffect(() => {
     let wanted = true;

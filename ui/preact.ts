@@ -28,6 +28,9 @@ export {
   useSignalEffect,
 } from "npm:@preact/signals@^2";
 
+/** Safari has no notice of idle time. */
+export const whenIdle = globalThis.requestIdleCallback ?? ((work: () => void) => void setTimeout(work));
+
 const RETRY_MS = 1000;
 /** Tries beside a reachable server: it may have come back only between a try and the question. */
 const TRIES = 3;

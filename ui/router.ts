@@ -1,4 +1,5 @@
 /** Where the page is: `#/<view>/<id>?<query>`. Every view can be shared by its address; Back and Forward work. */
+import { hasBefore } from "./ahead.ts";
 import { signal } from "./preact.ts";
 
 export interface Place {
@@ -22,11 +23,6 @@ export const VIEWS = [
   ["training", "Training"],
   ["system", "System"],
 ] as const;
-
-/** The name under which the browser keeps the recipe that was shown last. */
-export const SHOWN_RECIPE = "svc.recipe";
-/** Whether this browser has had a recipe open. */
-const hasBefore = () => localStorage.getItem(SHOWN_RECIPE) !== null;
 
 export const place = signal<Place>(read());
 

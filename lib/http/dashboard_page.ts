@@ -16,7 +16,7 @@ export function dashboardPage(nonce: string, { digest, scripts: { frame, views }
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>svc</title>
 <link rel="icon" href="data:,">
-<script type="module" src="${base}/boot.js" async${byView}></script>
+<script src="${base}/boot.js"${byView}></script>
 <link rel="stylesheet" href="${base}/main.css">
 ${ahead}
 <script type="module" src="${base}/main.js"></script>

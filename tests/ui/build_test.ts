@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import type { BuiltPage } from "../../ui/build.ts";
+import { BESIDE, closureOf, groupsOf, joined } from "../../ui/join.ts";
 import { openTestServer } from "../lib/http/support.ts";
 import { putBuiltPage } from "../support/built_page.ts";
 import { ROOT_PATH } from "../support/paths.ts";
@@ -62,12 +63,73 @@ Deno.test("the page has the same bytes and digest from any working directory and
   }
 });
 
+Deno.test("chunks of the views become one file where that saves requests, and never files that import each other", () => {
+  const long = "x".repeat(9000);
+  const scripts = new Map([
+    ["main.js", `import{a as b}from"./chunk-1.js";f({runs:()=>import("./runs.js"),editor:()=>import("./editor.js")})`],
+    ["chunk-1.js", "export{q as a}"],
+    ["runs.js", `import{a as c}from"./chunk-2.js";import{a as d}from"./chunk-4.js";export{e as default}`],
+    ["editor.js", `import{a as c}from"./chunk-2.js";import{a as d}from"./chunk-3.js";export{e as default}`],
+    ["chunk-2.js", `import{a as b}from"./chunk-1.js";var c=b;export{c as a}`],
+    ["chunk-3.js", `${long};export{c as a}`],
+    ["chunk-4.js", `import"./chunk-2.js";${long};export{c as a}`],
+    ["part.js", `import{a as b}from"./chunk-2.js"`],
+  ]);
+  assert.deepEqual(Object.fromEntries(groupsOf(scripts, "main.js")), {
+    "main.js": ["main.js", "chunk-1.js", "chunk-2.js"],
+    "editor.js": ["chunk-3.js", "editor.js"],
+    "runs.js": ["chunk-4.js", "runs.js"],
+  });
+  // Two views take chunk-5, which imports what only one of them has: in the file of that view it would be imported back.
+  const round = new Map([
+    ["main.js", `f({runs:()=>import("./runs.js"),editor:()=>import("./editor.js")})`],
+    ["runs.js", `import"./chunk-5.js";import"./chunk-6.js";export{e as default}`],
+    ["editor.js", `${long.repeat(9)}export{e as default}`],
+    ["chunk-5.js", `import"./chunk-6.js";${long}`],
+    ["chunk-6.js", `import"./chunk-7.js"`],
+    ["chunk-7.js", long],
+  ]);
+  for (const [home, members] of groupsOf(round, "main.js")) {
+    const later = members.flatMap((name) => [...closureOf(round, name)]).filter((name) => !members.includes(name));
+    for (const name of later) {
+      assert.ok(![...closureOf(round, name)].some((other) => members.includes(other)), `${home} and ${name}`);
+    }
+  }
+});
+
+Deno.test("a file of several scripts names what others import from them", async () => {
+  const scripts = new Map([
+    ["main.js", `import{a as b}from"./chunk-1.js";b();f({runs:()=>import("./runs.js")})`],
+    ["chunk-1.js", "var q=1;export{q as a,q as b}"],
+    ["runs.js", `import{b as c}from"./chunk-1.js";import"./main.js";export{c as default}`],
+    ["part.js", `import{a,b as c}from"./chunk-1.js";import("./runs.js")`],
+  ]);
+  let given = new Map<string, string>();
+  const files = await joined(scripts, "main.js", (texts, entries) => {
+    given = new Map(texts);
+    return Promise.resolve(new Map(entries.map((name) => [name, `import("${BESIDE}runs.js")`])));
+  });
+  assert.equal(
+    given.get("joined-main.js"),
+    'import"./main.js";import"./chunk-1.js";export{b as $0}from"./chunk-1.js";export{a as $1}from"./chunk-1.js";',
+  );
+  assert.equal(files.get("main.js"), 'import("./runs.js")', "what lies beside keeps its name");
+  assert.equal(files.get("runs.js"), 'import{$0 as c}from"./main.js";import"./main.js";export{c as default}');
+  assert.equal(files.get("part.js"), 'import{$1 as a,$0 as c}from"./main.js";import("./runs.js")');
+  assert.deepEqual([...files.keys()].sort(), ["main.js", "part.js", "runs.js"]);
+  const inside = new Map([...scripts, ["part.js", 'import("./chunk-1.js")']]);
+  await assert.rejects(
+    joined(inside, "main.js", () => Promise.resolve(new Map())),
+    /chunk-1\.js is a part of main\.js/,
+  );
+});
+
 /** Sizes of a script and of all that it imports at once, compressed with gzip. */
-function closureOf(files: ReadonlyMap<string, string>, name: string, found = new Map<string, number>()) {
+function sizesOf(files: ReadonlyMap<string, string>, name: string, found = new Map<string, number>()) {
   if (found.has(name)) return found;
   found.set(name, files.get(`${name}.gz`)!.length / 2);
   const text = new TextDecoder().decode(Uint8Array.fromHex(files.get(name)!));
-  for (const [, other] of text.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)) closureOf(files, other, found);
+  for (const [, other] of text.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)) sizesOf(files, other, found);
   return found;
 }
 
@@ -76,10 +138,13 @@ Deno.test("budgets: 60 KiB until the editor is there, 30 KiB of them for the edi
   try {
     const files = await contents(await putBuiltPage(stateDir));
     const sum = (sizes: Iterable<number>) => [...sizes].reduce((total, size) => total + size, 0);
-    const frame = closureOf(files, "main.js");
-    const editor = closureOf(files, [...files.keys()].find((name) => /^editor-\d+\.js$/.test(name))!);
+    const frame = sizesOf(files, "main.js");
+    const editor = sizesOf(files, [...files.keys()].find((name) => /^editor-\d+\.js$/.test(name))!);
     const own = sum([...editor].filter(([name]) => !frame.has(name)).map(([, size]) => size));
-    assert.ok(frame.size > 5 && editor.size > 5, "the imports are found");
+    assert.ok(
+      editor.size > frame.size && editor.size <= 6,
+      `${editor.size} scripts: joined, and their imports are found`,
+    );
     assert.ok(own < 30 * 1024, `The editor has ${own} bytes`);
     assert.ok(sum(frame.values()) + own < 60 * 1024, `The first load has ${sum(frame.values()) + own} bytes`);
     const sheet = new TextDecoder().decode(Uint8Array.fromHex(files.get("main.css")!));
@@ -145,7 +210,8 @@ Deno.test("the document names all scripts of the frame, and those of each view",
     [...views.keys()],
     [...frame.matchAll(/^ {2}(\w+): \(\) => import\("\.\/pages\//gm)].map(([, view]) => view),
   );
-  assert.ok(ahead.includes("main.js") && ahead.length > 5);
+  assert.deepEqual(ahead, ["main.js"]);
+  assert.ok(text.indexOf("boot.js") < text.indexOf("main.css"), "the first script waits for no styles");
   const importsOf = async (name: string) => {
     const script = await (await server.request(`${base}/${name}`)).text();
     return [...script.matchAll(/(?:from|import)\s*"\.\/([\w-]+\.js)"/g)].map(([, other]) => other);

@@ -1,5 +1,6 @@
 /** The frame: what every view stands in. */
 import assert from "node:assert/strict";
+import { within } from "../support/until.ts";
 import { browserTest, COUNT_SHIFTS, eventually } from "./browser.ts";
 import { LONG } from "../support/long_recipe.ts";
 
@@ -312,6 +313,29 @@ for (
     }
   }, { ...options, axe: false });
 }
+
+browserTest("the first requests of a view wait for no script of the page, and are sent once", async (scene) => {
+  const { page, open, route } = scene, begun = new Map<string, number>();
+  let first = Promise.withResolvers<void>();
+  page.on("request", (request) => {
+    const { pathname } = new URL(request.url());
+    begun.set(pathname, (begun.get(pathname) ?? 0) + 1);
+    if (["/api/runs", "/api/recipe-templates/instantiate"].includes(pathname)) first.resolve();
+  });
+  await route("**/main.js", async (route) => {
+    await within("the first request of the view", first.promise);
+    await route.continue();
+  });
+  await open("#/runs");
+  await page.getByText("No runs yet").waitFor();
+  assert.equal(begun.get("/api/runs"), 1);
+  first = Promise.withResolvers();
+  begun.clear();
+  await page.goto("about:blank");
+  await open("#/editor");
+  await page.locator(".graph .block").first().waitFor();
+  assert.deepEqual([begun.get("/api/ops"), begun.get("/api/recipe-templates/instantiate")], [1, 1]);
+}, { axe: false });
 
 browserTest("a foreign page cannot call, and a foreign name is refused", async ({ url }) => {
   const foreign = await fetch(`${url}/api/run-jobs`, {

@@ -5,7 +5,7 @@ import { Centre } from "../panels/centre.tsx";
 import { Inspector } from "../panels/inspector.tsx";
 import { Outline } from "../panels/outline.tsx";
 import { Dock } from "../panels/dock.tsx";
-import { signal, useEffect, useRef, useState, whenReachable } from "../preact.ts";
+import { signal, useEffect, useLayoutEffect, useRef, useState, whenReachable } from "../preact.ts";
 import { type Command, provideCommands } from "../palette.tsx";
 import { address } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
@@ -46,14 +46,17 @@ function problemsByStep(copy: Copy): ReadonlyMap<string, number> {
   return found;
 }
 
+/** Reads what the editor needs before it shows a recipe. */
+export const begin = () => Promise.all([loadContracts(), openDefault()]);
+
 export default function Editor() {
   const [failure, setFailure] = useState<string | null>(null), [opening, setOpening] = useState(false);
   const [ready, setReady] = useState(false);
   const start = () => {
     setFailure(null);
-    Promise.all([loadContracts(), openDefault()]).then(() => setReady(true), (error) => setFailure(error.message));
+    begin().then(() => setReady(true), (error) => setFailure(error.message));
   };
-  useEffect(() => {
+  useLayoutEffect(() => {
     start();
     const withdraw = provideCommands(() => commandsOf.value());
     whenReachable(commandsPart).then(({ commands }) => commandsOf.value = commands);

@@ -23,7 +23,7 @@ import { Film, pictureAt } from "../gallery/film.tsx";
 import { figureOf, type GalleryResult, givesOf, numbersOf, pictureNameOf, resultOf } from "../gallery/results.ts";
 import { GraphPreview } from "../graph/preview.tsx";
 import { Diagnostics, Dialog, Facts, Filters, Page, Section, Select, Shown, StateMark, Trouble } from "../parts.tsx";
-import { useEffect, useState } from "../preact.ts";
+import { useEffect, useState, whenIdle } from "../preact.ts";
 import { go, place, refine } from "../router.ts";
 import { contracts, loadContracts } from "../state/contracts.ts";
 import {
@@ -44,6 +44,8 @@ const FILTERS = ["task", "channel", "code", "learned"] as const;
 
 /** Cards of a task that are shown at first: the page keeps its length as recipes are added. */
 const FOLDED = 20;
+/** The next task comes after this time at the latest. */
+const TASK_AFTER_MS = 100;
 
 export default function Gallery() {
   const found = useFetched("/api/recipes"), cards = cardsOf(found.value?.recipes ?? null);
@@ -55,6 +57,11 @@ export default function Gallery() {
   const wanted = { text: chosen("q"), ...Object.fromEntries(FILTERS.map((name) => [name, chosen(name)])) } as Wanted;
   const narrowed = FILTERS.some((name) => wanted[name] !== "");
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
+  // The first painting has the cards in sight; the other tasks follow one by one.
+  const [tasks, setTasks] = useState(1);
+  useEffect(() => {
+    if (tasks < GROUP_TITLES.length) whenIdle(() => setTasks(tasks + 1), { timeout: TASK_AFTER_MS });
+  }, [tasks]);
   const shown = matching(cards, wanted), current = active();
   const open = async (card: Card) => {
     setProblem(null);
@@ -114,7 +121,7 @@ export default function Gallery() {
               </p>
             )}
           </Section>
-          {GROUP_TITLES.map((title) => {
+          {GROUP_TITLES.slice(0, tasks).map((title) => {
             const members = others.filter((card) => groupOf(card) === title);
             const folded = narrowed || unfolded.has(title) ? members : members.slice(0, FOLDED);
             return members.length > 0 && (

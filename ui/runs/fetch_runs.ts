@@ -1,13 +1,11 @@
 /** Pages of the list of runs, appended as they are wanted. */
+import { FIRST_RUNS } from "../ahead.ts";
 import { get, messageOf } from "../api.ts";
-import { useEffect, useRef, useState } from "../preact.ts";
+import { useLayoutEffect, useRef, useState } from "../preact.ts";
 import type { RunRow } from "./filter.ts";
 
-const PAGE = 100;
 /** Later pages are larger: they are read for a search. */
 const LATER_PAGE = 400;
-const FIELDS =
-  "metrics,effective_recipe_sha256,step_count,size_bytes,task_id,mode,parallel_workers,plan_cache,artifacts,matrix_recipe,problem,changed";
 
 export interface Listing {
   rows: readonly RunRow[];
@@ -36,7 +34,7 @@ export function useRuns(
   const load = (before: RunRow[], cursor: string | null) => {
     const stop = running.current = new AbortController();
     setState("loading");
-    const page = { limit: cursor === null ? PAGE : LATER_PAGE, fields: FIELDS, cursor };
+    const page = { ...FIRST_RUNS, ...(cursor === null ? {} : { limit: LATER_PAGE }), cursor };
     get("/api/runs", { query: { ...query, ...page }, signal: stop.signal }).then(({ runs, next_cursor }) => {
       if (stop.signal.aborted) return;
       // A run that came meanwhile may push a row onto the next page.
@@ -52,7 +50,8 @@ export function useRuns(
       if (running.current === stop) running.current = null;
     });
   };
-  useEffect(() => {
+  // Before the painting: the first page may have come ahead.
+  useLayoutEffect(() => {
     running.current?.abort();
     load([], null);
     return () => running.current?.abort();

@@ -5,14 +5,14 @@
  */
 import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../lib/contract/value.ts";
+import { DEFAULT_TEMPLATE, SHOWN_RECIPE } from "../ahead.ts";
 import { ask, type Diagnostic, get, getTagged, post, Problem, type ReplyOf } from "../api.ts";
 import { batch, effect, signal } from "../preact.ts";
-import { SHOWN_RECIPE } from "../router.ts";
 import { centreView } from "./centre_view.ts";
 import { deleteDraft, readDrafts, writeDraft } from "./drafts.ts";
 import { type History, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
-import { DEFAULT_TEMPLATE, templateRows } from "./template_rows.ts";
+import { templateRows } from "./template_rows.ts";
 
 export interface Step extends JsonObject {
   id: string;

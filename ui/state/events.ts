@@ -116,7 +116,6 @@ export function listen(): void {
     // What happened before the connection is in no event of it.
     if (state === "ok") refreshJobs().catch(() => {});
   };
-  refreshJobs().catch(() => {});
   if (token() === null && typeof SharedWorker === "function") {
     const worker = new SharedWorker(new URL("./events_worker.js", import.meta.url), {
       type: "module",

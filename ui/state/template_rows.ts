@@ -1,9 +1,6 @@
 /** The rows of all templates, read once: the server inspects each template, which takes it a second. */
 import { get, type Reply } from "../api.ts";
 
-/** The first default of the catalogue: as it is known, the editor opens it without a list of all templates. */
-export const DEFAULT_TEMPLATE = "semantic_comm.image_reconstruction.default";
-
 type Rows = Reply<"/api/recipe-templates">["templates"];
 
 let rows: Promise<Rows> | undefined;
