@@ -76,7 +76,15 @@ browserTest("edits stay sparse and typed, are marked, and are taken back to the 
   await page.getByRole("button", { name: "Undo", disabled: true }).waitFor();
   await draftIs(scene, original);
   const redo = page.getByRole("button", { name: "Redo" });
+  for (let step = 0; step < 2; step++) await redo.click();
+  // Steps back and forth survive a reload.
+  await drafted(scene, /"rx_antennas":2[,}]/);
+  await page.reload();
+  for (let step = 0; step < 2; step++) await undo.click();
+  await page.getByRole("button", { name: "Undo", disabled: true }).waitFor();
+  await draftIs(scene, original);
   for (let step = 0; step < 5; step++) await redo.click();
+  await page.getByRole("button", { name: "Redo", disabled: true }).waitFor();
   await draftIs(scene, edited);
 }, { files: FILES, axe: false });
 

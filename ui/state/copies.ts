@@ -10,7 +10,7 @@ import { ask, type Diagnostic, get, getTagged, post, Problem, type ReplyOf } fro
 import { batch, effect, signal } from "../preact.ts";
 import { centreView } from "./centre_view.ts";
 import { deleteDraft, readDrafts, writeDraft } from "./drafts.ts";
-import { type History, record, stepBack, stepForth } from "./history.ts";
+import { type History, nearSteps, record, stepBack, stepForth } from "./history.ts";
 import { checkMode } from "./settings.ts";
 import { templateRows } from "./template_rows.ts";
 
@@ -70,7 +70,12 @@ export const stepsOf = (recipe: JsonObject): Step[] =>
     params: (isObject(step.params) ? step.params : {}) as JsonObject,
   }));
 export const nameOf = (copy: Copy): string => String(copy.recipe.name ?? "untitled");
-export const textOf = (copy: Copy): string => canonicalJson(copy.recipe);
+export const textOf = ({ recipe }: Pick<Copy, "recipe">): string => {
+  if (!texts.has(recipe)) texts.set(recipe, canonicalJson(recipe));
+  return texts.get(recipe)!;
+};
+/** An edit makes a new recipe: the text of one never changes. */
+const texts = new WeakMap<JsonObject, string>();
 export const isUnsaved = (copy: Copy): boolean => copy.savedText !== textOf(copy);
 
 /** Texts in fields that cannot be read, by field; several values of a sweep can be. */
@@ -190,7 +195,8 @@ export function duplicate(copy: Copy): void {
   openCopy({ ...structuredCopy(copy.recipe), name: `${nameOf(copy)}_copy` });
 }
 
-const structuredCopy = (recipe: JsonObject) => parseJson(canonicalJson(recipe)) as JsonObject;
+const recipeOf = (text: string) => parseJson(text) as JsonObject;
+const structuredCopy = (recipe: JsonObject) => recipeOf(canonicalJson(recipe));
 
 /** Closes a copy. @returns opens it again in its place, with its history */
 export function closeCopy(id: string): () => void {
@@ -324,7 +330,9 @@ function keepDraft(id: string): void {
   const copy = find(id);
   if (copy === undefined) return;
   const { file, savedText, rawDraft, jobId } = copy;
-  writeDraft({ id, text: textOf(copy), file, savedText, rawDraft, jobId, order: copies.value.indexOf(copy) });
+  const [past, future] = [copy.past, copy.future].map((steps) => steps.map((recipe) => textOf({ recipe })));
+  const order = copies.value.indexOf(copy);
+  writeDraft({ id, text: textOf(copy), file, savedText, rawDraft, jobId, ...nearSteps(past, future), order });
 }
 
 /** Remembers the job of a copy's last run. */
@@ -350,10 +358,12 @@ export function restore(): Promise<void> {
   return restored ??= (async () => {
     const drafts = await readDrafts();
     const before = drafts.filter(({ id }) => find(id) === undefined)
-      .map(({ id, text, file, savedText, rawDraft, jobId = null }): Copy => ({
+      .map(({ id, text, file, savedText, rawDraft, jobId = null, past = [], future = [] }): Copy => ({
         ...FRESH,
         id,
-        recipe: parseJson(text) as JsonObject,
+        recipe: recipeOf(text),
+        past: past.map(recipeOf),
+        future: future.map(recipeOf),
         file,
         savedText,
         rawDraft,

@@ -9,6 +9,9 @@ export interface Draft {
   rawDraft: string | null;
   /** The job of its last run. */
   jobId?: string | null;
+  /** Canonical JSON of the steps that can be taken back, oldest first, and made again. */
+  past?: readonly string[];
+  future?: readonly string[];
   order: number;
 }
 
@@ -45,7 +48,8 @@ async function transact<T>(
 export const draftChannel = typeof BroadcastChannel === "function" ? new BroadcastChannel("svc.drafts") : null;
 
 export function writeDraft(draft: Draft): void {
-  draftChannel?.postMessage(draft);
+  // Another tab has steps of its own.
+  draftChannel?.postMessage({ ...draft, past: undefined, future: undefined });
   void transact("readwrite", (store) => store.put(draft));
 }
 export const deleteDraft = (id: string) => transact("readwrite", (store) => store.delete(id));

@@ -22,3 +22,16 @@ export const stepBack = <T>({ present, past, future }: History<T>): History<T> |
 /** One step forth; null where there is none. */
 export const stepForth = <T>({ present, past, future }: History<T>): History<T> | null =>
   future.length === 0 ? null : { present: future[0], past: [...past, present], future: future.slice(1) };
+
+/** Letters of the steps back, and of those forth, that a draft keeps. */
+const MOST_LETTERS = 250_000;
+
+/** The steps nearest to the present as texts, in their order, up to a total length. Exported for tests. */
+export function nearSteps(back: readonly string[], forth: readonly string[]): { past: string[]; future: string[] } {
+  const within = (texts: readonly string[]) => {
+    let left = MOST_LETTERS;
+    const end = texts.findIndex((text) => (left -= text.length) < 0);
+    return end < 0 ? [...texts] : texts.slice(0, end);
+  };
+  return { past: within(back.toReversed()).reverse(), future: within(forth) };
+}
