@@ -11,12 +11,13 @@ import { figureSentence, figureTable } from "../../ui/charts/table.ts";
 import { diffTexts } from "../../ui/charts/text_diff.ts";
 import { alignSteps } from "../../ui/compare/align.ts";
 import { curveFigure } from "../../ui/compare/curve.ts";
-import { durationsOf, listed, sparkline, stateOf } from "../../ui/runs/groups.ts";
+import { durationsOf, listed, nameOf, sparkline, stateOf } from "../../ui/runs/groups.ts";
 import { axesOf, importanceOf, positions } from "../../ui/compare/importance.ts";
 import { methodsOf, missingNotice, rateNotice } from "../../ui/compare/methods.ts";
 import { EBN0 } from "../../ui/compare/parameter_axis.ts";
 import { pgfplots } from "../../lib/figure/pgfplots.ts";
 import { pivotCsv, pivotLatex, pivotMarkdown, pivotOf } from "../../ui/compare/pivot.ts";
+import { nameByRecipe } from "../../ui/runs/run_name.ts";
 import { type ComparedRun, deltaOf, parametersOf, rowsOf, timingWarnings, varying } from "../../ui/compare/table.ts";
 import { matches, parseFilter, type RunRow, secondsOf } from "../../ui/runs/filter.ts";
 
@@ -484,6 +485,27 @@ Deno.test("the variants of a sweep are one row, in the place of the newest, with
     [qam16, qpsk],
     "in any order of rows",
   );
+  // Variants without plain names have their coordinates in place of their ids, and curves over them.
+  const unsafe = [[1, 0, 0.1], [1, 3, 0.01], [3, 0, 0.2], [3, 3, 0.1]].map(([factor, snr_db, ber], at) => ({
+    ...run(`g${at}`, `mxv1-${String(at).repeat(64)}`, ber, "two words") as object,
+    changed: { factor, snr_db },
+  })) as never[];
+  const [group, ...variants] = listed(unsafe, new Set(["two words"]));
+  assert.deepEqual(variants.map((row) => (row as { variant: string }).variant), [
+    "factor 1, snr_db 0",
+    "factor 1, snr_db 3",
+    "factor 3, snr_db 0",
+    "factor 3, snr_db 3",
+  ]);
+  assert.deepEqual(
+    sparkline((group as { sweep: Parameters<typeof sparkline>[0] }).sweep, "channel.ber").map((curve) => curve.length),
+    [2, 2],
+  );
+  assert.equal(nameOf(unsafe[1]), "two words__factor_1__snr_db_3");
+  const metadata = { matrix_recipe: "two words", matrix_selection: { ids: "x".repeat(80), snr_db: float(6) } };
+  const id = `mxv1-${"a".repeat(64)}`;
+  assert.equal(nameByRecipe(id, { metadata }), `two words__ids_${"x".repeat(47)}…__snr_db_6.0`);
+  assert.deepEqual([nameByRecipe("plain", { metadata }), nameByRecipe(id, null)], ["plain", id]);
 });
 
 Deno.test("a sweep is sorted by the duration of all its runs", () => {

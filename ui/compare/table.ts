@@ -7,6 +7,7 @@ import type { RateCounts } from "../../lib/numeric/scores/rate_interval.ts";
 import type { Reply } from "../api.ts";
 import { type Artifact, artifactsOf, metricRows } from "../runs/documents.ts";
 import { isVolatile } from "../runs/metrics.ts";
+import { nameByRecipe } from "../runs/run_name.ts";
 
 /** The compared facts of a run. */
 export interface ComparedRun {
@@ -62,7 +63,7 @@ export function comparedRun(
     : (Date.parse(summary.completed_at_utc) - Date.parse(summary.created_at_utc)) / 1000;
   return {
     id: summary.run_id,
-    name: summary.recipe_name,
+    name: nameByRecipe(summary.recipe_name, recipe),
     status: summary.status,
     parameters: parametersOf(recipe),
     // Of the run, not of one of its steps.

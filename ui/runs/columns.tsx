@@ -5,7 +5,7 @@ import type { ComponentChildren } from "../preact.ts";
 import { address } from "../router.ts";
 import { markOf } from "../state/marks.ts";
 import { listedEstimate, metricOf, type RunRow, secondsOf } from "./filter.ts";
-import { secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
+import { nameOf, secondsOfSweep, sparkline, stateOf, sumOf, type Sweep } from "./groups.ts";
 import { bytesText, secondsText } from "./amounts.ts";
 import { entryOf, keyMetric, timeText, valueText } from "./metrics.ts";
 
@@ -132,13 +132,13 @@ const NAME: RunColumn = {
   cell: (row, variant) => (
     <>
       <a class={variant && "variant"} href={address("runs", [row.run_id])}>
-        {variant ?? row.recipe_name ?? row.run_id}
+        {variant ?? nameOf(row)}
       </a>
       <Tags run={row.run_id} />
     </>
   ),
-  hint: ({ recipe_name, run_id }) => `${recipe_name} ${run_id}`,
-  key: ({ recipe_name }) => recipe_name,
+  hint: (row) => `${nameOf(row)} ${row.run_id}`,
+  key: nameOf,
 };
 
 /** All columns that can be chosen, by name. @param changed names of changed parameters @param metrics names of metrics */
@@ -168,10 +168,10 @@ export function columnOf(name: string, metric: string): RunColumn | null {
 /** A metric; without a name the one that says most about each run, and of a sweep its curve. */
 function metricColumn(metric: string): RunColumn {
   // A run that failed has values of its first steps alone: none of them says what it is about.
-  const nameOf = ({ metrics, task_id, status }: RunRow) =>
+  const metricIn = ({ metrics, task_id, status }: RunRow) =>
     metric !== "" ? metric : status === "failed" ? null : keyMetric(metrics ?? {}, task_id);
   const valueOf = (row: RunRow) => {
-    const name = nameOf(row);
+    const name = metricIn(row);
     return name === null ? null : metricOf(row.metrics ?? {}, name);
   };
   return {
@@ -179,7 +179,7 @@ function metricColumn(metric: string): RunColumn {
     width: "minmax(170px, 1.4fr)",
     number: true,
     cell(row) {
-      const name = nameOf(row), found = name === null ? null : listedEstimate(row, name);
+      const name = metricIn(row), found = name === null ? null : listedEstimate(row, name);
       return found === null ? DASH : (
         <>
           {metric === "" && <span class="muted small">{titleOf(name!)}</span>} {estimateText(found, "unicode")}
@@ -188,10 +188,10 @@ function metricColumn(metric: string): RunColumn {
       );
     },
     hint(row) {
-      const name = nameOf(row), found = name === null ? null : listedEstimate(row, name);
+      const name = metricIn(row), found = name === null ? null : listedEstimate(row, name);
       return found === null ? "" : `${titleOf(name!)} ${estimateText(found, "unicode")} (${name})`;
     },
-    sweep: (sweep) => <Sparkline sweep={sweep} name={nameOf(sweep.runs[0])} />,
+    sweep: (sweep) => <Sparkline sweep={sweep} name={metricIn(sweep.runs[0])} />,
     key: valueOf,
   };
 }
@@ -200,18 +200,34 @@ function Sparkline({ sweep, name }: { sweep: Sweep; name: string | null }) {
   if (name === null) return null;
   const values = sweep.runs.flatMap(({ metrics }) => metricOf(metrics ?? {}, name) ?? []);
   const span = values.length === 0 ? "" : `${valueText(Math.min(...values))} to ${valueText(Math.max(...values))}`;
+  const best = bestOf(sweep, name);
   return (
-    <svg class="sparkline" viewBox="-3 -3 126 26" role="img" aria-label={`${titleOf(name)}: ${span}`}>
-      <title>{`${titleOf(name)} ${span}`}</title>
-      {sparkline(sweep, name).map((points, at) => (
-        <polyline
-          key={at}
-          data-series={at % 5 + 1}
-          points={points.map(([x, y]) => `${(x * 120).toFixed(1)},${(20 - y * 20).toFixed(1)}`).join(" ")}
-        />
-      ))}
-    </svg>
+    <span class="with-best">
+      <svg class="sparkline" viewBox="-3 -3 126 26" role="img" aria-label={`${titleOf(name)}: ${span}`}>
+        <title>{`${titleOf(name)} ${span}`}</title>
+        {sparkline(sweep, name).map((points, at) => (
+          <polyline
+            key={at}
+            data-series={at % 5 + 1}
+            points={points.map(([x, y]) => `${(x * 120).toFixed(1)},${(20 - y * 20).toFixed(1)}`).join(" ")}
+          />
+        ))}
+      </svg>
+      {best !== null && <span class="best" title={`best of ${values.length}`}>{best}</span>}
+    </span>
   );
+}
+
+/** The best value of a sweep, without its interval: the least where less is better, else the largest. */
+function bestOf({ runs }: Sweep, name: string): string | null {
+  const sign = entryOf(name)?.direction === "lower_is_better" ? 1 : -1;
+  const sorted = runs.flatMap((run) => {
+    const value = metricOf(run.metrics ?? {}, name);
+    return value === null || run.status !== "completed" ? [] : [{ run, value }];
+  }).sort((a, b) => sign * (a.value - b.value));
+  if (sorted.length === 0) return null;
+  const { mean, bound } = listedEstimate(sorted[0].run, name)!;
+  return mean === null ? `≤ ${valueText(bound!)}` : valueText(Number(mean.toPrecision(3)));
 }
 
 function modeText({ mode, parallel_workers }: RunRow): string {

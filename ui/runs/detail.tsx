@@ -8,7 +8,7 @@ import { address, go } from "../router.ts";
 import { loadContracts } from "../state/contracts.ts";
 import { openCopy } from "../state/copies.ts";
 import { onEvent } from "../state/events.ts";
-import { useFetched } from "../state/fetched.ts";
+import { useFetched, useLoaded } from "../state/fetched.ts";
 import { endOf, submit } from "../state/runs.ts";
 import { Artifacts } from "./artifacts.tsx";
 import type { RunDocuments } from "./documents.ts";
@@ -18,6 +18,7 @@ import { RunMarks } from "./marks.tsx";
 import { secondsText } from "./amounts.ts";
 import { loadMetrics, timeText } from "./metrics.ts";
 import { Log } from "../panels/log.tsx";
+import { isVariantId, nameByRecipe } from "./run_name.ts";
 import { Plan } from "./plan.tsx";
 import { Provenance } from "./provenance.tsx";
 import { RecipeView } from "./recipe_view.tsx";
@@ -51,6 +52,11 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
   useEffect(() => {
     document.title = `${runId} · svc`;
   }, [runId]);
+  const name = documents?.summary.recipe_name ?? "";
+  const recipe = useLoaded(
+    (signal) => isVariantId(name) ? json<JsonObject>(`runs/${runId}/recipe.json`, signal) : Promise.resolve(null),
+    `${runId} ${name}`,
+  );
   // An active run is read again with each of its steps.
   const executing = documents?.summary.status === "running";
   useEffect(() => {
@@ -68,7 +74,7 @@ export default function RunDetail({ runId, tab }: { runId: string; tab: string }
   }
   const { summary } = documents, label = TABS.find(([id]) => id === tab)?.[1], Part = PARTS[label ?? ""];
   return (
-    <Page title={summary.recipe_name} actions={<Actions documents={documents} />}>
+    <Page title={nameByRecipe(summary.recipe_name, recipe.value)} actions={<Actions documents={documents} />}>
       <p class="row run-line">
         <StateMark state={summary.status} />
         <span class="mono">{summary.run_id}</span>

@@ -1,5 +1,6 @@
 /** The rows of the list: runs by themselves, and one row for the variants of a sweep. */
 import { metricOf, type RunRow, secondsOf } from "./filter.ts";
+import { isVariantId, shownName } from "./run_name.ts";
 
 /** The runs of one sweep, newest first. */
 export interface Sweep {
@@ -16,9 +17,15 @@ const MARK = "__";
 const familyOf = ({ recipe_name: name, matrix_recipe: recipe }: RunRow): string | null =>
   recipe ?? (name?.includes(MARK) ? name.slice(0, name.indexOf(MARK)) : null);
 
+/** The name that is shown of a run in a list. */
+export const nameOf = ({ recipe_name, run_id, matrix_recipe, changed }: RunRow): string =>
+  recipe_name == null ? run_id : shownName(recipe_name, matrix_recipe, changed);
+
 /** The dimensions of a variant in its name: `snr_db 6.0`. */
-const partsOf = ({ recipe_name }: RunRow): string[] =>
-  (recipe_name ?? "").split(MARK).slice(1).map((part) => part.replace(/_(?=[^_]*$)/, " "));
+const partsOf = (run: RunRow): string[] =>
+  isVariantId(run.recipe_name ?? "")
+    ? Object.entries(run.changed ?? {}).map(([name, value]) => `${name} ${value}`)
+    : (run.recipe_name ?? "").split(MARK).slice(1).map((part) => part.replace(/_(?=[^_]*$)/, " "));
 
 /** Rows in their order, each sweep in the place of its first run. @param open families whose variants are shown */
 export function listed(rows: readonly RunRow[], open: ReadonlySet<string>): Listed[] {
@@ -36,7 +43,7 @@ export function listed(rows: readonly RunRow[], open: ReadonlySet<string>): List
     const shown = open.has(family);
     return [
       { sweep: { family, runs }, open: shown },
-      ...(shown ? runs.map((run) => ({ run, variant: partsOf(run).join(", ") || run.recipe_name || run.run_id })) : []),
+      ...(shown ? runs.map((run) => ({ run, variant: partsOf(run).join(", ") || nameOf(run) })) : []),
     ];
   });
 }

@@ -7,7 +7,7 @@ import { activeId, copies, isUnsaved, nameOf } from "../state/copies.ts";
 import { useFetched } from "../state/fetched.ts";
 import { columnOf } from "./columns.tsx";
 import type { RunRow } from "./filter.ts";
-import { listed, stateOf } from "./groups.ts";
+import { listed, nameOf as nameOfRun, stateOf } from "./groups.ts";
 import { loadMetrics, timeText } from "./metrics.ts";
 
 /** Entries of a list. */
@@ -31,7 +31,7 @@ interface Entry {
  * work yet.
  */
 export function LastWork({ children }: { children: ComponentChildren }) {
-  const query = { limit: READ, fields: "metrics,task_id,matrix_recipe" };
+  const query = { limit: READ, fields: "metrics,task_id,matrix_recipe,changed" };
   const { value: stored, problem } = useFetched("/api/runs", { query });
   const { value: benchmarks, problem: other } = useFetched("/api/benchmarks/results");
   const [named, setNamed] = useState(false);
@@ -56,12 +56,12 @@ function Latest({ runs: rows, results: stored }: {
   const metric = columnOf("metric", "")!;
   const runs = listed(rows, new Set()).map((item): Entry => {
     if (!("sweep" in item)) {
-      const { run_id, recipe_name, status, created_at_utc } = item.run;
+      const { run_id, status, created_at_utc } = item.run;
       const href = address("runs", [run_id]), time = created_at_utc ?? "";
       return {
         key: run_id,
         href,
-        name: recipe_name ?? run_id,
+        name: nameOfRun(item.run),
         state: status,
         time,
         shown: metric.cell(item.run),
