@@ -203,3 +203,35 @@ browserTest(
   },
   { files: FILES, axe: false },
 );
+
+browserTest(
+  "on a laptop the graph has the height of a closed dock and whole names; at 200 % it is in sight",
+  async (scene) => {
+    const { page, open } = scene;
+    await open();
+    await openFile(scene, "image_jpeg_nr_ldpc_awgn");
+    await page.getByText("No problems: the recipe is valid").waitFor();
+    const heightOf = (selector: string) => page.locator(selector).evaluate((one) => one.getBoundingClientRect().height);
+    await eventually(async () => assert.ok(await heightOf(".dock") < 50, `${await heightOf(".dock")}`));
+    // 14 blocks beside 6 dots.
+    const names = await page.locator(".graph .block:not(.dot) text[font-size]:not(.sub)").allTextContents();
+    assert.deepEqual(names.filter((text) => text.endsWith("…")), [], names.join());
+    assert.ok(names.includes("block LDPC encode") || names.includes("LDPC encode"), names.join());
+    // The chosen tab opens the dock, and closes it again.
+    const problems = page.getByRole("tab", { name: "Problems", exact: true });
+    await problems.click();
+    await page.getByRole("combobox", { name: "Check", exact: true }).waitFor();
+    await problems.click();
+    await page.getByRole("combobox", { name: "Check", exact: true }).waitFor({ state: "hidden" });
+    await page.setViewportSize({ width: 720, height: 450 });
+    await eventually(async () => {
+      const top = await page.locator(".graph-canvas").evaluate((one) => one.getBoundingClientRect().top);
+      assert.ok(top < 300, `The graph begins at ${top} of 450`);
+    });
+    const run = (await page.getByRole("button", { name: "Run", exact: true }).boundingBox())!;
+    assert.ok(run.x + run.width <= 720, `Run ends at ${run.x + run.width}`);
+    await checkWidth(scene, "the editor with a long recipe");
+    await scene.shot("editor_laptop");
+  },
+  { viewport: { width: 1366, height: 768 } },
+);

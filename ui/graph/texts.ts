@@ -10,6 +10,8 @@ const TYPE = 13, SUB = 11, LARGEST_TYPE = 23;
 const LEAST_TYPE = 11, LETTER = 0.58, MONO = 0.62, LEADING = 1.18;
 /** Space above the first line, and below the last one for the state and its bar. */
 const ABOVE = 5, BELOW = 13, INDENT = 18, EDGE = 6;
+/** Parts of the size that a name takes from afar, from the largest on. */
+const SMALLER = [1, 0.9, 0.8];
 /** Size of the last line from afar, and the least width that a parameter in it needs. */
 const FAR_SUB = 15, LEAST_LAST = 40;
 /** Below this scale a state is its sign alone, at the top. */
@@ -46,10 +48,15 @@ export function blockTexts(
 ): TextLine[] {
   const far = scale < READABLE, type = far ? Math.min(LARGEST_TYPE, Math.max(TYPE, LEAST_TYPE / scale)) : TYPE;
   const room = width - INDENT - EDGE - taken, bottom = height - BELOW - (far ? FAR_SUB : SUB);
-  // The descent of a line takes a quarter of its size.
-  const rows = Math.max(1, Math.floor((bottom - ABOVE - type / 4) / (type * LEADING)));
-  const lines = shortLines(name, Math.floor(room / (LETTER * type)), Math.min(2, rows))
-    .map((text, at): TextLine => ({ text, size: type, y: ABOVE + type * LEADING * (at + 1), sub: false }));
+  const linesAt = (size: number) => {
+    // The descent of a line takes a quarter of its size.
+    const rows = Math.max(1, Math.floor((bottom - ABOVE - size / 4) / (size * LEADING)));
+    return shortLines(name, Math.floor(room / (LETTER * size)), Math.min(2, rows))
+      .map((text, at): TextLine => ({ text, size, y: ABOVE + size * LEADING * (at + 1), sub: false }));
+  };
+  // A whole name in smaller type says more than the beginning of it in larger type.
+  const sizes = far ? SMALLER.map((part) => part * type) : [type];
+  const lines = linesAt(sizes.find((size) => linesAt(size).every(({ text }) => !text.endsWith("…"))) ?? sizes.at(-1)!);
   const subLine = (text: string, size: number, y: number, room: number) =>
     lines.push({ text: clip(text, Math.floor(room / (MONO * size))), size, y, sub: true });
   if (far) {
@@ -112,16 +119,15 @@ function sweepText(name: string, values: readonly Value[], schema: JsonObject): 
   return values.filter((value) => typeof value === "string").join(", ") || `${name} swept`;
 }
 
-/** Words in lines of a length; longer words are cut at their end. */
+/** Words in lines of a length, which also end after a hyphen; longer words are cut at their end. */
 export function shortLines(text: string, most: number, lines: number): string[] {
   const wrapped: string[] = [""];
-  for (const word of text.split(" ")) {
-    const last = wrapped.at(-1)!;
-    if (last === "") wrapped[wrapped.length - 1] = word;
-    else if (last.length + 1 + word.length <= most) wrapped[wrapped.length - 1] = `${last} ${word}`;
-    else wrapped.push(word);
+  for (const part of text.split(/(?<=[ -])/)) {
+    const last = wrapped.at(-1)! + part;
+    if (last === part || last.trimEnd().length <= most) wrapped[wrapped.length - 1] = last;
+    else wrapped.push(part);
   }
-  const kept = wrapped.slice(0, lines).map((line) => clip(line, most));
+  const kept = wrapped.slice(0, lines).map((line) => clip(line.trimEnd(), most));
   if (wrapped.length > lines) kept[lines - 1] = clip(`${kept[lines - 1]} …`, most);
   return kept;
 }

@@ -18,12 +18,11 @@ const PANELS = ["Problems", "Results", "Plan", "Log"] as const;
 export function Dock({ copy }: { copy: Copy }) {
   const [panel, setPanel] = useState<typeof PANELS[number]>("Problems");
   const { id, jobId } = copy, job = jobOf(copy), ended = job !== undefined && isEnded(job.state);
-  const [opened, setOpened] = useState<string | null>(null);
+  const [opened, setOpened] = useState<string | null | undefined>();
   const isSweeping = job?.kind === "matrix" && !ended;
   const failed = isSweeping && Object.values(variantRuns(job)).some(({ status }) => status === "failed");
   // A sweep in the matrix has the height for its curve, until a variant fails or a panel is chosen.
   const isShown = isSweeping || job?.kind === "matrix" && job.state === "completed" && centreView.value === "Matrix";
-  const folded = isShown && !failed && opened !== jobId && copy.verdict?.valid !== false;
   const before = useRef({ id, jobId, running: false });
   // A run that ends shows its result; a recipe that has run before does not.
   useEffect(() => {
@@ -32,20 +31,30 @@ export function Dock({ copy }: { copy: Copy }) {
     before.current = { id, jobId, running: job !== undefined && !ended };
   }, [id, jobId, job?.state, failed]);
   const found = foundIn(copy), count = found.filter(isProblem).length + unreadOf(copy).length;
+  // What has nothing to tell is its tabs, until one is pressed; pressed again, they close it.
+  const quiet = panel === "Problems" && found.length + count === 0, isOpen = opened === jobId;
+  const folded = !isOpen && (quiet || isShown && !failed && copy.verdict?.valid !== false);
+  const said = panel === "Problems" && saidOf(copy, found.length, count);
   return (
     <section
       class="dock"
       aria-label="Below the graph"
-      data-quiet={folded || panel === "Problems" && found.length + count === 0 ? "" : undefined}
+      data-quiet={folded || quiet ? "" : undefined}
     >
-      <Tabs
-        label="Panels"
-        value={panel}
-        options={PANELS.map((name) => [name, name === "Problems" && count > 0 ? `Problems (${count})` : name] as const)}
-        onChoose={(name) => (setPanel(name), setOpened(jobId))}
-      />
+      <div class="dock-head">
+        <Tabs
+          label="Panels"
+          value={panel}
+          options={PANELS.map((name) =>
+            [name, name === "Problems" && count > 0 ? `Problems (${count})` : name] as const
+          )}
+          onChoose={(name) => (setPanel(name), setOpened(name === panel && isOpen ? undefined : jobId))}
+        />
+        {said && <span class="muted">{said}</span>}
+      </div>
       <div class="dock-body" role="tabpanel" aria-label={panel} tabindex={0} hidden={folded}>
-        {panel === "Problems" && <Problems copy={copy} found={found} count={count} />}
+        {panel === "Problems" && <CheckMode onChoose={() => validate(copy.id)} />}
+        {panel === "Problems" && found.length + count > 0 && <Findings copy={copy} />}
         {panel === "Plan" && <Plan copy={copy} />}
         {panel === "Results" && <Results copy={copy} />}
         {panel === "Log" && <Log key={copy.jobId} jobId={copy.jobId} />}
@@ -56,18 +65,12 @@ export function Dock({ copy }: { copy: Copy }) {
 
 const isProblem = ({ severity }: Diagnostic) => severity !== "info";
 
-function Problems({ copy, found, count }: { copy: Copy; found: readonly Diagnostic[]; count: number }) {
+/** The state of the check in one line; none where the problems are listed. */
+function saidOf(copy: Copy, found: number, count: number): string | false {
   const { verdict } = copy;
-  const said = verdict === null
-    ? "Checking"
-    : verdict.text !== textOf(copy) && connection.value === "lost"
-    ? `Not checked: the server does not answer. The check before found ${found.length} problems.`
-    : count === 0 && "No problems: the recipe is valid.";
-  return (
-    <>
-      <CheckMode onChoose={() => validate(copy.id)} />
-      {said && <p class="muted">{said}</p>}
-      {found.length + count > 0 && <Findings copy={copy} />}
-    </>
-  );
+  if (verdict === null) return "Checking";
+  if (verdict.text !== textOf(copy) && connection.value === "lost") {
+    return `Not checked: the server does not answer. The check before found ${found} problems.`;
+  }
+  return count === 0 && "No problems: the recipe is valid.";
 }

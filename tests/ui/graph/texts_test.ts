@@ -34,6 +34,22 @@ Deno.test("from afar the main parameter comes before the id, which the outline h
   assert.deepEqual(at(0.6), ["BER", "9 dB"]);
 });
 
+Deno.test("a name that fits into two lines of smaller type is whole, as on a laptop with 20 blocks", () => {
+  const lines = (name: string, scale: number) =>
+    blockTexts({ name, id: "x", headline: "9 dB" }, { width: WIDTH, height: HEIGHT, scale, taken: 0, last: 0 })
+      .filter(({ sub }) => !sub).map(({ text, size }) => [text, Math.round(size * scale)]);
+  assert.deepEqual(lines("NR transport-block LDPC encode", 0.48), [["NR transport-block", 9], ["LDPC encode", 9]]);
+  assert.deepEqual(lines("Wireless channel on complex symbols", 0.48), [["Wireless channel", 9], [
+    "on complex symbols",
+    9,
+  ]]);
+  assert.deepEqual(lines("BER", 0.48), [["BER", 11]]);
+  assert.deepEqual(
+    lines("Hard digital demapper of soft symbols in blocks", 0.4).map(([text]) => text).at(-1)!.toString().at(-1),
+    "…",
+  );
+});
+
 Deno.test("the main parameter has its value with its unit, or its name, and the sweep", () => {
   const schema: JsonObject = {
     properties: {
