@@ -7,7 +7,7 @@ import { Sign } from "./sign.tsx";
 
 /** A view with a heading. */
 export function Page(
-  { title, actions, children }: { title: string; actions?: ComponentChildren; children: ComponentChildren },
+  { title, actions, children }: { title: ComponentChildren; actions?: ComponentChildren; children: ComponentChildren },
 ) {
   return (
     <div class="page">
@@ -396,7 +396,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose():
       onCancel={cancel}
       onClose={() => element.current !== null && onClose()}
     >
-      <div class="row spread">
+      <div class="row nowrap spread">
         <h2>{title}</h2>
         <Close label={`Close ${title}`} onClick={onClose} />
       </div>

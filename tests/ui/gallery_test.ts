@@ -1,7 +1,7 @@
 /** The gallery: one list of templates and recipes, its filters and search, its stored results, and what it costs. */
 import assert from "node:assert/strict";
 import { decodeJpeg } from "../../lib/artifact/jpeg/decoder.ts";
-import { cardsOf, matching, type Wanted } from "../../ui/gallery/cards.ts";
+import { cardsOf, matching, type Wanted, wordsOf } from "../../ui/gallery/cards.ts";
 import { figureOf, type GalleryResult, pictureNameOf, resultOf } from "../../ui/gallery/results.ts";
 import results from "../../ui/pages/gallery_results.json" with { type: "json" };
 import { browserTest, eventually } from "./browser.ts";
@@ -28,6 +28,12 @@ Deno.test("a search knows the words of the field, those of operations, and the w
   // The palette names a template by its id.
   const [{ template }] = matching(cardsOf(null), { ...ALL, text: "semantic_comm.image_reconstruction.default" });
   assert.equal(template, "semantic_comm.image_reconstruction.default");
+});
+
+Deno.test("a card without a description has its name in words, with the abbreviations of the field", () => {
+  assert.equal(wordsOf("neural_receiver_qpsk_awgn_adapter"), "Neural receiver QPSK AWGN adapter");
+  assert.equal(wordsOf("bit_transport_nr_ldpc_tdl"), "Bit transport NR LDPC TDL");
+  assert.deepEqual(cardsOf(null).filter(({ title }) => /\b(awgn|ldpc|qpsk|nr|ofdm|mimo|tdl)\b/.test(title)), []);
 });
 
 Deno.test("filters narrow the list together, and each has cards", () => {

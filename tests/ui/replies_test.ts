@@ -35,6 +35,7 @@ browserTest("an answer to an older question does not replace the latest one", as
   });
   await openLink(scene);
   await strict.asked;
+  await page.getByRole("tab", { name: "Problems", exact: true }).click();
   await page.getByRole("combobox", { name: "Check" }).selectOption("compat");
   const warning = page.locator(".dock li").filter({ hasText: "colour" }).getByText("warning", { exact: true });
   await warning.waitFor();

@@ -6,7 +6,7 @@ import { browserTest } from "./browser.ts";
 const CARD = `id: own
 title: Bits of a link of my own
 operations: [source.random_bits, modulation.digital_modulate]
-reference: {kind: published, citation: A paper, location: table 1, access: none}
+reference: {kind: published, citation: A paper, location: table 1, access: read at the Es/N0 of the table}
 recipe: ../../recipes/link.yaml
 points:
   - {at: {channel.snr_db: 0.0}, metric: channel.ber, expected: 0.1587}
@@ -64,6 +64,9 @@ browserTest(
 
     await page.getByRole("heading", { level: 1, name: "Bits of a link of my own" }).waitFor();
     await page.locator("figure.chart svg").first().waitFor();
+    // Ratios are set with subscripts, in texts and in the figure.
+    const access = page.locator(".facts dd", { hasText: "read at the" });
+    assert.deepEqual(await access.locator("sub").allTextContents(), ["s", "0"]);
     const points = page.getByRole("group", { name: "Points" }).getByRole("row");
     assert.equal(await points.filter({ hasText: "within" }).count(), 2);
     await page.getByRole("link", { name: result_id }).waitFor();
@@ -92,6 +95,11 @@ browserTest(
     const proof = page.getByRole("region", { name: "Validation" });
     await proof.getByText(`${reproduced.length} of ${cards.length}`, { exact: true }).waitFor();
     assert.equal(await proof.getByRole("article").count(), 3);
+    const lowered = await page.locator(".mini-curve text", { hasText: "over Es/N0" }).first().locator(
+      "tspan[font-size]",
+    )
+      .allTextContents();
+    assert.deepEqual(lowered, ["s", "0"]);
     for (const curve of await proof.getByRole("img").all()) assert.ok(await curve.locator("circle").count() > 2);
     await checkAccessibility();
     await shot("start_proof");

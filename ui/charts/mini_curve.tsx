@@ -3,6 +3,7 @@
  * all values; intervals widen it by at most the span of the values, and are cut at its ends.
  */
 import { numberText } from "../../lib/figure/number_text.ts";
+import { typesetDrawn } from "./typeset.tsx";
 import type { CurveFigure, FigurePoint } from "../../lib/figure/types.ts";
 
 const CARD = { width: 320, height: 120, left: 54, bottom: 30, top: 8, right: 8 };
@@ -80,7 +81,7 @@ export function MiniCurve({ figure, picture, small = false, tall = false }: Prop
           <text x={LEFT} y={HEIGHT - BOTTOM + 12}>{left}</text>
           <text x={WIDTH - RIGHT} y={HEIGHT - BOTTOM + 12} text-anchor="end">{right}</text>
           <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 12} text-anchor="middle">
-            {y.title} over {x.title}
+            {typesetDrawn(`${y.title} over ${x.title}`)}
           </text>
           <text x={(LEFT + WIDTH - RIGHT) / 2} y={HEIGHT - BOTTOM + 26} text-anchor="middle">
             {labels.join(", ")}

@@ -9,7 +9,7 @@ export const isSnr = (name: string): boolean => /(^|\.)snr_db$/.test(name);
 export const lastPart = (name: string): string => name.slice(name.lastIndexOf(".") + 1);
 
 const ABBREVIATIONS =
-  /\b(aic|awgn|crc|csi|esprit|ldpc|llr|lmmse|mcs|mdl|mmse|mrt|music|nr|qpsk|rzf|sic|sir|snr|wmmse|zf)\b/g;
+  /\b(aic|awgn|crc|csi|esprit|harq|iq|isac|jpeg|ldpc|llr|lmmse|mcs|mdl|mimo|mmse|mrt|music|nr|ofdm|qam|qpsk|rzf|sic|sir|snr|tdl|wmmse|zf)\b/g;
 
 /** A snake_case name in words. */
 export const spoken = (name: string): string =>

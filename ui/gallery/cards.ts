@@ -1,4 +1,5 @@
 /** The cards of the gallery: shipped recipes and templates, those of the project, their filters, and the search. */
+import { spoken } from "../compare/parameter_axis.ts";
 import type { Reply } from "../api.ts";
 import shipped from "./cards.json" with { type: "json" };
 
@@ -71,7 +72,7 @@ const CODES: Readonly<Record<string, string>> = {
 
 /** A snake_case name as a sentence begins. */
 export const wordsOf = (name: string): string => {
-  const text = name.replaceAll("_", " ");
+  const text = spoken(name);
   return text[0].toUpperCase() + text.slice(1);
 };
 const distinct = (texts: string[]): string[] => [...new Set(texts)];

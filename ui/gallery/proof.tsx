@@ -1,6 +1,7 @@
 /** The published verdicts of the validation cards in numbers, with the curves of some, as stored at release. */
 import type { CurveFigure } from "../../lib/figure/types.ts";
 import { MiniCurve } from "../charts/mini_curve.tsx";
+import { typeset } from "../charts/typeset.tsx";
 import { parameterAxis } from "../compare/parameter_axis.ts";
 import { Section, StateMark } from "../parts.tsx";
 import { address } from "../router.ts";
@@ -52,7 +53,7 @@ export function Proof() {
         {shown.map(({ id, title, citation, points, within, largest, figure }) => (
           <article key={id} class="card" aria-label={title}>
             <p>
-              <a href={address("validation", [id])}>{title}</a>
+              <a href={address("validation", [id])}>{typeset(title)}</a>
             </p>
             <MiniCurve
               figure={{ ...figure, x: { ...figure.x, ...parameterAxis(figure.x.title) } }}

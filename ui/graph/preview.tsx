@@ -1,7 +1,8 @@
-/** The link of a recipe as a small drawing, without its measurements. */
-import { type GraphFrame, layoutGraph } from "../../lib/figure/graph/layout.ts";
+/** The link of a recipe as a small drawing, without its measurements and checkpoints. */
+import type { GraphFrame } from "../../lib/figure/graph/layout.ts";
 import { useMemo } from "../preact.ts";
 import { contracts } from "../state/contracts.ts";
+import { foldedLayout } from "./fold.ts";
 import { shortLines } from "./texts.ts";
 
 interface PreviewStep {
@@ -19,12 +20,18 @@ const CARD: GraphFrame = {
   pageHeight: 420,
   labels: false,
 };
-const TYPE = 25, LETTERS = 12, LEADING = 28;
+const TYPE = 25, LETTERS = 11, LEADING = 28;
 
 interface Props {
   steps: readonly PreviewStep[];
   /** Steps with a thick frame. */
   marked?: ReadonlySet<string>;
+}
+
+/** A head at the end of a wire, whose segments are horizontal or vertical. */
+function arrowAt(points: readonly (readonly [number, number])[]): string {
+  const [[fromX, fromY], [x, y]] = points.slice(-2), dx = Math.sign(x - fromX), dy = Math.sign(y - fromY);
+  return `M${x},${y}l${7 * dy - 14 * dx},${7 * dx - 14 * dy}l${-14 * dy},${-14 * dx}z`;
 }
 
 export function GraphPreview({ steps, marked }: Props) {
@@ -38,16 +45,15 @@ export function GraphPreview({ steps, marked }: Props) {
       })
     );
     const nodes = shown.map(({ id, op, name }) => ({ id, op, name, outputs: {} }));
-    return layoutGraph({ schema_version: 1, recipe: "", nodes, edges }, CARD);
+    return foldedLayout({ schema_version: 1, recipe: "", nodes, edges }, CARD);
   }, [steps]);
   return (
     <svg class="graph-preview" viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
       {wires.map(({ points }, at) => (
-        <polyline
-          key={at}
-          class="wire"
-          points={points.map(([x, y]) => `${x},${y}`).join(" ")}
-        />
+        <g key={at}>
+          <polyline class="wire" points={points.map(([x, y]) => `${x},${y}`).join(" ")} />
+          <path class="arrow" d={arrowAt(points)} />
+        </g>
       ))}
       {blocks.map(({ id, name, op, plane, ...box }) => {
         const lines = shortLines(name, LETTERS, 2);

@@ -94,7 +94,7 @@ export default function Start() {
       </p>
       <LastWork>
         <p class="row">
-          <a href={address("templates")}>All templates</a>
+          <a href={address("templates")}>All recipes of the gallery</a>
           <a href={address("benchmarks")}>Benchmarks with their results</a>
           <a href={address("catalog")}>Operations and metrics</a>
         </p>

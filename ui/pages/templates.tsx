@@ -7,6 +7,7 @@ import { unitText } from "../../lib/figure/unit_text.ts";
 import { replaceWorkingCopy } from "../../lib/template/working_copy.ts";
 import { ask, get, messageOf } from "../api.ts";
 import { MiniCurve } from "../charts/mini_curve.tsx";
+import { typeset } from "../charts/typeset.tsx";
 import { commandOf, CopyCommand } from "../copy_command.tsx";
 import {
   type Card,
@@ -190,13 +191,13 @@ function CardRow({ card, onOpen, onDetails }: RowProps) {
     <article class="gallery-card" aria-label={card.title}>
       <Thumbnail card={card} result={result} />
       <div class="gallery-text">
-        <button type="button" class="gallery-open" title={card.title} onClick={onOpen}>{card.title}</button>
+        <button type="button" class="gallery-open" title={card.title} onClick={onOpen}>{typeset(card.title)}</button>
         <span class="muted clip" title={facts}>
           {card.row?.status === "invalid"
             ? <StateMark state="invalid" />
             : missing !== ""
             ? <StateMark state="unavailable" word={`needs ${missing}`} />
-            : facts}
+            : typeset(facts)}
         </span>
       </div>
       <button type="button" class="quiet" aria-label={`Details of ${card.title}`} title="Details" onClick={onDetails}>

@@ -7,6 +7,7 @@ import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { Facts, Page, Section, StateMark, Table, Wait } from "../../parts.tsx";
 import { lazy } from "../../preact.ts";
 import { address } from "../../router.ts";
+import { typeset } from "../../charts/typeset.tsx";
 import { parameterAxis } from "../../compare/parameter_axis.ts";
 import { useFetched } from "../../state/fetched.ts";
 import { OperationLinks } from "./list.tsx";
@@ -29,16 +30,16 @@ export function CardPage({ id }: { id: string }) {
   }
   const { card, standing, figure } = found.value, { citation, location, access } = card.reference;
   return (
-    <Page title={card.title} actions={<a href={address("validation")}>All cards</a>}>
+    <Page title={typeset(card.title)} actions={<a href={address("validation")}>All cards</a>}>
       <Facts
         of={[
           ["Card", <span class="mono">{id}</span>],
           ["Verdict", standing === null ? "No result yet" : <Verdict of={standing} />],
           standing !== null && ["Result", <Result of={standing} />],
-          ["Source", `${citation}, ${location}`],
-          ["Access", access],
-          card.needs !== undefined && ["Needs", card.needs],
-          card.notes !== undefined && ["Notes", card.notes],
+          ["Source", typeset(`${citation}, ${location}`)],
+          ["Access", typeset(access)],
+          card.needs !== undefined && ["Needs", typeset(card.needs)],
+          card.notes !== undefined && ["Notes", typeset(card.notes)],
           ["Operations", <OperationLinks ids={card.operations} />],
         ]}
       />

@@ -1,6 +1,7 @@
 /** All validation cards, filtered by words, operation, verdict or kind of reference, and the operations without a card. */
 import type { Reply } from "../../api.ts";
 import { MiniCurve } from "../../charts/mini_curve.tsx";
+import { typeset } from "../../charts/typeset.tsx";
 import { commandOf, CopyCommand } from "../../copy_command.tsx";
 import { type Column, Filters, Page, searchWords, Select, Shown, StateMark, Table, Trouble } from "../../parts.tsx";
 import { Fragment, useEffect, useState } from "../../preact.ts";
@@ -26,7 +27,7 @@ const text = (word: string) => word.replaceAll("_", " ");
 export const CARD_COLUMNS: readonly Column<CardRow>[] = [
   ["Card", ({ id, title }) => (
     <>
-      <a href={address("validation", [id])}>{title}</a>
+      <a href={address("validation", [id])}>{typeset(title)}</a>
       <div class="mono small muted">{id}</div>
     </>
   )],
