@@ -204,6 +204,22 @@ browserTest(
   { files: FILES, axe: false },
 );
 
+browserTest("the labels of wires are over no block", async (scene) => {
+  const { page, open, until } = scene;
+  await open();
+  await openFile(scene, "link");
+  for (const step of ["modulator", "chan", "demodulator"]) {
+    await page.locator(`.block[data-step="${step}"]`).click();
+    await page.locator(`.block[data-step="${step}"][aria-pressed="true"]`).waitFor();
+    await until(`(() => {
+      const boxes = (selector) => [...document.querySelectorAll(selector)].map((one) => one.getBoundingClientRect());
+      const bodies = boxes(".graph .block .body");
+      return boxes(".graph .wire-label").every((a) => bodies.every((b) =>
+        a.right <= b.left + 1 || a.left >= b.right - 1 || a.bottom <= b.top + 1 || a.top >= b.bottom - 1));
+    })()`);
+  }
+}, { files: FILES, axe: false });
+
 browserTest(
   "on a laptop the graph has the height of a closed dock and whole names; at 200 % it is in sight",
   async (scene) => {

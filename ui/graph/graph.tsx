@@ -253,6 +253,9 @@ function Canvas({ label, view: { shown, zoom, move, whole }, children }: {
   );
 }
 
+/** Width of a letter of a label. */
+const LETTER = 6;
+
 function Wire({ wire: { edge, points, measures, label }, through, selected, labelled, outputs }: {
   wire: Picture["wires"][number];
   /** Checkpoints on the wire. */
@@ -263,6 +266,8 @@ function Wire({ wire: { edge, points, measures, label }, through, selected, labe
 }) {
   const near = selected !== null && [edge.from_step, edge.to_step, ...through].includes(selected);
   const line = points.map(([x, y]) => `${x},${y}`).join(" ");
+  // Between two blocks a longer text would be over them; the title of the wire has it.
+  const hasSpace = label.anchor !== "middle" || Math.abs(points[0][0] - points[1][0]) > LETTER * label.text.length;
   return (
     <g>
       <polyline
@@ -273,7 +278,7 @@ function Wire({ wire: { edge, points, measures, label }, through, selected, labe
       <polyline class="wire-hit" points={line}>
         <title>{wireTitle(edge, through, outputs)}</title>
       </polyline>
-      {near && labelled && (
+      {near && labelled && hasSpace && (
         // Between two blocks it is above the dots.
         <text
           class="wire-label"
