@@ -26,7 +26,7 @@ export const stepForth = <T>({ present, past, future }: History<T>): History<T> 
 /** Letters of the steps back, and of those forth, that a draft keeps. */
 const MOST_LETTERS = 250_000;
 
-/** The steps nearest to the present as texts, in their order, up to a total length. Exported for tests. */
+/** The steps nearest to the present as texts, in their order, up to a total length. */
 export function nearSteps(back: readonly string[], forth: readonly string[]): { past: string[]; future: string[] } {
   const within = (texts: readonly string[]) => {
     let left = MOST_LETTERS;
