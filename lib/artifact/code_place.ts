@@ -1,6 +1,6 @@
 /** Places of errors in code that is not the program's: operations of one's own and adapters. */
 import { basename, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
+import { filePath } from "../contract/node_builtins.ts";
 import { type SourceLocation, SvcError } from "../contract/error.ts";
 import { PROGRAM_ROOT } from "./program.ts";
 
@@ -26,7 +26,7 @@ export function ownPlace(error: unknown, root: string): SourceLocation | null {
     !PROGRAM_CODE.some((prefix) => file.startsWith(prefix)) && !/\/(?:node_modules|npm\/registry\.[^/]*)\//.test(file)
   );
   if (own === undefined) return null;
-  const path = fileURLToPath(own.file), below = relative(root, path);
+  const path = filePath(own.file), below = relative(root, path);
   const outside = below === ".." || below.startsWith(`..${sep}`);
   return { ...own, file: outside ? basename(path) : below.replaceAll(sep, "/") };
 }

@@ -1,5 +1,5 @@
 /** Inflates data of unknown origin up to a declared size, as a whole or only its beginning. */
-import { constants, inflateRawSync, inflateSync } from "node:zlib";
+import { nodeZlib } from "../contract/node_builtins.ts";
 import { messageOf, type SvcError } from "../contract/error.ts";
 import type { ByteSource } from "./byte_source.ts";
 
@@ -20,7 +20,7 @@ export interface Packed {
 /** The contents, of exactly `size` bytes. @throws the error of `refuse` */
 export function inflated(packed: Packed, size: number): Uint8Array {
   // One byte more than declared, to detect a longer stream.
-  const contents = inflate(packed, packed.length, size + 1, constants.Z_FINISH);
+  const contents = inflate(packed, packed.length, size + 1, nodeZlib().constants.Z_FINISH);
   if (contents.length !== size) throw packed.refuse(`does not have the declared ${size} bytes`);
   return contents;
 }
@@ -29,7 +29,7 @@ export function inflated(packed: Packed, size: number): Uint8Array {
 export function inflatedHead(packed: Packed, count: number): Uint8Array {
   for (let given = 1024;; given *= 2) {
     const limit = given * MAX_DEFLATE_RATIO + 64;
-    const found = inflate(packed, Math.min(given, packed.length), limit, constants.Z_SYNC_FLUSH);
+    const found = inflate(packed, Math.min(given, packed.length), limit, nodeZlib().constants.Z_SYNC_FLUSH);
     if (found.length >= count) return found.subarray(0, count);
     if (given >= packed.length) throw packed.refuse("has fewer bytes than declared");
   }
@@ -43,6 +43,7 @@ function inflate(
 ): Uint8Array {
   try {
     const bytes = source.at(from, length) as Uint8Array<ArrayBuffer>;
+    const { inflateRawSync, inflateSync } = nodeZlib();
     return (raw ? inflateRawSync : inflateSync)(bytes, { maxOutputLength, finishFlush });
   } catch (error) {
     throw refuse(`does not inflate (${messageOf(error)})`);

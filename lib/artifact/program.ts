@@ -1,5 +1,5 @@
 /** Location of the program's own files: recipes, packs, models and sample images that ship with it. */
-import { fileURLToPath } from "node:url";
+import { filePath } from "../contract/node_builtins.ts";
 
 /** URL of the program's folder, with a trailing slash. */
 export const PROGRAM_ROOT = new URL("../../", import.meta.url).href;
@@ -11,7 +11,7 @@ let fetched: string | null = null;
 
 /** Absolute path of the program's folder; for a program that was imported by URL that of its fetched files, else null. */
 export function programFolder(): string | null {
-  return PROGRAM_ROOT.startsWith("file:") ? fileURLToPath(PROGRAM_ROOT) : fetched;
+  return PROGRAM_ROOT.startsWith("file:") ? filePath(PROGRAM_ROOT) : fetched;
 }
 
 /** Names the folder with the fetched files of a program that was imported by URL, in this thread. */

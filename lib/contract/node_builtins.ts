@@ -5,6 +5,7 @@
 interface BuiltinModules {
   "node:crypto": typeof import("node:crypto");
   "node:module": typeof import("node:module");
+  "node:url": typeof import("node:url");
   "node:v8": typeof import("node:v8");
   "node:vm": typeof import("node:vm");
   "node:zlib": typeof import("node:zlib");
@@ -42,6 +43,9 @@ export const nodeZlib = (): BuiltinModules["node:zlib"] => zlib ??= load("node:z
 
 /** Loads modules without waiting. */
 export const nodeModule = (): BuiltinModules["node:module"] => load("node:module");
+
+/** The path of a URL of a file. */
+export const filePath = (url: string | URL): string => load("node:url").fileURLToPath(url);
 
 /** Flags of V8. */
 export const nodeV8 = (): BuiltinModules["node:v8"] => load("node:v8");
