@@ -1,37 +1,48 @@
 /**
- * Runs test files, each in a process of its own, and always ends.
+ * Runs test files and always ends. Files of one folder share a process, in which modules are loaded once; a file with the
+ * comment "// Process of its own: reason" does not, and `--alone` gives each file its own. Every test is counted for its file.
  *
  *     deno task test [paths or parts of paths] [options]
  *
  *     --filter TEXT      only tests whose names contain this text
- *     --jobs N           files at a time (DENO_JOBS); by default one a processor, and more while processors are idle
+ *     --alone            each file in a process of its own
+ *     --jobs N           processes at a time (DENO_JOBS); by default one a processor, and more while processors are idle
  *     --shuffle[=SEED]   files and tests in random order; the seed is printed
  *     --times N          length of the list of slow files, 5 by default
  *     --verbose          all output as it comes
- *     --stall S          seconds without progress and without work after which a file is ended, 180 by default
- *     --limit S          seconds after which a file is ended in any case, 2700 by default
+ *     --stall S          seconds without progress and without work after which a process is ended, 180 by default
+ *     --limit S          seconds after which a process is ended in any case, 2700 by default
  *     --record           writes the times to tests/durations.json, by which the longest files start first
  *     --table FILE       writes seconds, processor seconds and path of every file, tab-separated
  *
- * A file that is ended is asked for its state first, by SIGUSR2; its test counts as failed and the other files go on. The
- * last line is "N passed, N failed, N skipped".
+ * A process that is ended is asked for its state first, by SIGUSR2; its test counts as failed and the other files go on, each
+ * in a process of its own where they shared that one. The last line is "N passed, N failed, N skipped".
  */
-import { readdirSync, statSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { setTimeout as delay } from "node:timers/promises";
 import durations from "./durations.json" with { type: "json" };
 import { FilesAtATime } from "./jobs.ts";
 import { ROOT_PATH } from "./support/paths.ts";
+import { type FileOutput, GROUP_VARIABLE, GroupOutput, type GroupRequest } from "./support/group_output.ts";
 import { childrenCpuS, commandOf, ProcessTree, send } from "./support/process_tree.ts";
+import { shuffled } from "./support/shuffle.ts";
 import { Stall } from "./support/stall.ts";
-import { type Counts, TestOutput } from "./support/test_output.ts";
+import type { Counts } from "./support/test_output.ts";
 
 /** Time for a file to tell its state before it is ended, and for the programs of a file that has ended to follow it. */
 const GRACE_S = 8;
 const PROGRESS_INTERVAL_S = 30;
 /** Files that take less are not worth an entry in the list of durations. */
 const RECORDED_S = 5;
+/** Time of a file without an entry. */
+const SHORT_S = 2;
+/** Limits of a group: its processes and what its files leave in memory, and its time, so that none runs alone at the end. */
+const GROUP_FILES = 20;
+const GROUP_S = 60;
+const GROUP_MODULE = fileURLToPath(new URL("./support/test_group.ts", import.meta.url));
 
 /** Ends with the code of a usage error: 2. */
 function refuse(reason: unknown): never {
@@ -46,6 +57,7 @@ function parsed() {
       args: Deno.args.map((arg) => arg === "--shuffle" ? `--shuffle=${Math.floor(Math.random() * 2 ** 31)}` : arg),
       allowPositionals: true,
       options: {
+        alone: { type: "boolean", default: false },
         filter: { type: "string" },
         jobs: { type: "string", default: Deno.env.get("DENO_JOBS") },
         shuffle: { type: "string" },
@@ -83,17 +95,22 @@ interface Outcome extends Counts {
   left: string[];
 }
 
-class TestFile {
-  readonly output = new TestOutput();
+/** A process of tests: of one file, or of several. */
+class TestProcess {
+  readonly output: GroupOutput;
   readonly startedMs = performance.now();
   readonly #child: Deno.ChildProcess;
   readonly #tree: ProcessTree;
+  /** Programs that live at the end of each file. */
+  readonly #alive = new Map<FileOutput, number[]>();
   #progress = 0;
 
-  constructor(readonly path: string) {
-    const mark = { SVC_TEST_FILE: `${Deno.pid}:${path}` };
+  constructor(readonly paths: string[]) {
+    this.output = new GroupOutput(paths);
+    const mark = { SVC_TEST_FILE: `${Deno.pid}:${paths[0]}` };
     // What the user of this machine trusts must not decide a test.
     const trust = { SVC_TRUST: join(ROOT_PATH, "tests", "no_trust.json") };
+    const isGroup = paths.length > 1;
     this.#child = new Deno.Command(Deno.execPath(), {
       args: [
         "test",
@@ -102,10 +119,9 @@ class TestFile {
         "--no-check",
         "--config",
         join(ROOT_PATH, "deno.json"),
-        ...flags(),
-        resolve(ROOT_PATH, path),
+        ...isGroup ? [GROUP_MODULE] : [...flags(), resolve(ROOT_PATH, paths[0])],
       ],
-      env: { ...trust, ...mark },
+      env: { ...trust, ...mark, ...isGroup && { [GROUP_VARIABLE]: JSON.stringify(groupRequest(paths)) } },
       stdin: "null",
       stdout: "piped",
       stderr: "piped",
@@ -121,51 +137,99 @@ class TestFile {
     return this.#tree.kill();
   }
 
-  async run(): Promise<Outcome> {
+  /** Files that did not run to their end because of another one are left, to run again. */
+  async run(): Promise<{ outcomes: Outcome[]; left: string[] }> {
     const reading = [this.#child.stdout, this.#child.stderr].map((stream) => this.#read(stream));
     const ended = new AbortController();
     const watching = this.#watch(ended.signal);
-    const { code, signal } = await this.#child.status;
+    const status = await this.#child.status;
     const { seconds } = this, cpuS = endedCpuS();
     ended.abort();
     const stopped = await watching;
-    const left = await this.#endProgramsLeft();
+    const programs = await this.#endProgramsLeft();
     await Promise.all(reading);
-    const { closing, seen, failedTests, announced, failureText, needs } = this.output;
+    this.output.end();
+    const { files, current } = this.output;
+    if (files.length === 1) {
+      return { outcomes: [this.#outcome(current, { ...status, stopped, seconds, cpuS, programs })], left: [] };
+    }
+    // What belongs to no file, as the start of the process, is shared out. One that did not end has what is left.
+    const ran = files.filter((file) => file.ended || file === current);
+    const rest = (whole: number, part: (file: FileOutput) => number) =>
+      Math.max(0, ran.reduce((left, file) => left - part(file), whole)) / (current.ended ? ran.length : 1);
+    const restOf = (file: FileOutput) => current.ended || file === current ? 1 : 0;
+    const restS = rest(seconds, (file) => file.seconds);
+    const restCpuS = cpuS === null ? null : rest(cpuS, (file) => file.cpuS ?? 0);
+    const outcomes = ran.map((file) =>
+      this.#outcome(file, {
+        ...status,
+        stopped: file === current ? stopped : null,
+        seconds: file.seconds + restS * restOf(file),
+        cpuS: restCpuS === null || file.cpuS === null ? null : file.cpuS + restCpuS * restOf(file),
+        programs: programs.filter(({ pid }) => file === files.find((one) => this.#alive.get(one)?.includes(pid))),
+      })
+    );
+    return { outcomes, left: files.filter((file) => !ran.includes(file)).map(({ path }) => path) };
+  }
+
+  #outcome(
+    file: FileOutput,
+    { code, signal, stopped, seconds, cpuS, programs }: Deno.CommandStatus & {
+      stopped: string | null;
+      seconds: number;
+      cpuS: number | null;
+      programs: { command: string }[];
+    },
+  ): Outcome {
+    const { closing, seen, failedTests, announced, failureText, needs, path } = file;
     const counts = stopped === null && closing !== null ? closing : seen;
     const failures = [...failedTests];
     const named = failures.length;
+    const { paths, output } = this, isGroup = paths.length > 1;
+    const open = (announced ?? 0) - seen.passed - seen.failed - seen.ignored;
+    const early = `the process ended with ${signal ?? `code ${code}`} before its tests had`;
     if (stopped !== null) failures.push(stopped);
-    else if (closing === null) failures.push(`the process ended with ${signal ?? `code ${code}`} before its tests had`);
-    else if (code !== 0 && closing.failed === 0) failures.push(`the process ended with code ${code}`);
-    else if (closing.failed > failures.length) failures.push("an error outside of its tests");
-    for (const failure of failures.slice(named)) say(`FAILED ${this.path}: ${failure}`);
+    else if (isGroup && announced === null || output.closing === null && file === output.current) failures.push(early);
+    else if (isGroup ? output.crashed && file === output.current : closing!.failed > failures.length) {
+      failures.push("an error outside of its tests");
+    } else if (isGroup && (open !== 0 || !file.ended)) failures.push(`${open} of ${announced} tests did not run`);
+    else if (code !== 0 && output.files.every((one) => one.failedTests.length === 0) && file === output.current) {
+      failures.push(`the process ended with code ${code}`);
+    }
+    for (const failure of failures.slice(named)) say(`FAILED ${path}: ${failure}`);
     const failed = Math.max(counts.failed, failures.length);
-    const open = announced - seen.passed - seen.failed - seen.ignored - 1;
-    if (stopped !== null && open > 0) failures.push(`${open} tests after it did not run`);
+    if (stopped !== null && open > 1) failures.push(`${open - 1} tests after it did not run`);
+    const before = paths.slice(0, paths.indexOf(path));
+    if (failed > 0 && before.length > 0) {
+      failures.push(`(ran in one process after ${before.join(", ")}; --alone runs it without them)`);
+    }
     return {
       ...counts,
       failed,
-      path: this.path,
+      path,
       seconds,
       cpuS,
       failures,
       text: failed > 0 ? failureText : "",
       needs,
-      left,
+      left: programs.map(({ command }) => command),
     };
   }
 
   async #read(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
     for await (const text of stream.pipeThrough(new TextDecoderStream())) {
       this.#progress++;
-      const failedBefore = this.output.failedTests.length;
-      for (const line of this.output.push(text)) if (asked.verbose) say(`${this.path} | ${line}`);
-      for (const name of this.output.failedTests.slice(failedBefore)) say(`FAILED ${this.path}: ${name}`);
+      const { files } = this.output;
+      const before = files.map(({ failedTests, ended }) => ({ failed: failedTests.length, ended }));
+      for (const { file, line } of this.output.push(text)) if (asked.verbose) say(`${file.path} | ${line}`);
+      for (const [index, file] of files.entries()) {
+        for (const name of file.failedTests.slice(before[index].failed)) say(`FAILED ${file.path}: ${name}`);
+        if (file.ended && !before[index].ended) this.#alive.set(file, this.#tree.alive());
+      }
     }
   }
 
-  /** Ends the file when it stalls; returns the reason then, and null when it ended by itself. */
+  /** Ends the process when it stalls; returns the reason then, and null when it ended by itself. */
   async #watch(ended: AbortSignal): Promise<string | null> {
     const stall = new Stall(stallS);
     for (let lastMs = performance.now();;) {
@@ -175,12 +239,14 @@ class TestFile {
       const stalled = stall.sample((nowMs - lastMs) / 1000, this.#tree.load(), this.#progress);
       lastMs = nowMs;
       if (!stalled && this.seconds < limitS) continue;
-      const why = stalled ? `no progress and no work for ${stallS} s` : `the file took more than ${limitS} s`;
-      const { running, complete } = this.output;
+      const subject = this.paths.length > 1 ? "the files of its process" : "the file";
+      const why = stalled ? `no progress and no work for ${stallS} s` : `${subject} took more than ${limitS} s`;
+      this.output.end();
+      const { running, complete, path } = this.output.current;
       const reason = complete
         ? `the tests ended, but the process did not: ${why}`
         : `stopped in "${running ?? "no test: it loads, or runs a hook"}": ${why}`;
-      say(`${this.path} is ended: ${reason}`);
+      say(`${path} is ended: ${reason}`);
       send(this.#child.pid, "SIGUSR2");
       await delay(1000 * Math.min(GRACE_S, stallS), null, { signal: ended }).catch(() => {});
       await this.#tree.kill();
@@ -188,13 +254,18 @@ class TestFile {
     }
   }
 
-  async #endProgramsLeft(): Promise<string[]> {
+  async #endProgramsLeft(): Promise<{ pid: number; command: string }[]> {
     const untilMs = performance.now() + 1000 * GRACE_S;
     while (this.#tree.alive().length > 0 && performance.now() < untilMs) await delay(200);
-    const left = this.#tree.alive().map(commandOf);
+    const left = this.#tree.alive().map((pid) => ({ pid, command: commandOf(pid) }));
     await this.#tree.kill();
     return left;
   }
+}
+
+function groupRequest(paths: string[]): GroupRequest {
+  const files = paths.map((path) => ({ path, url: pathToFileURL(resolve(ROOT_PATH, path)).href }));
+  return { files, filter: asked.filter, seed: asked.shuffle === undefined ? undefined : Number(asked.shuffle) };
 }
 
 function flags(): string[] {
@@ -239,20 +310,37 @@ function wantedFiles(): string[] {
   });
 }
 
-/** The order of the files: longest first, or shuffled by the seed (mulberry32). */
-function ordered(paths: string[]): string[] {
-  const times: Record<string, number> = durations;
-  if (asked.shuffle === undefined) return paths.sort().sort((a, b) => (times[b] ?? 0) - (times[a] ?? 0));
-  let state = Number(asked.shuffle);
-  const keys = new Map(
-    paths.sort().map((path) => {
-      state = (state + 0x6d2b79f5) | 0;
-      let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-      bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-      return [path, (bits ^ (bits >>> 14)) >>> 0];
-    }),
-  );
-  return paths.sort((a, b) => keys.get(a)! - keys.get(b)!);
+const times: Record<string, number> = durations;
+const timeOf = (paths: string[]) => paths.reduce((sum, path) => sum + (times[path] ?? SHORT_S), 0);
+
+/** Files of one folder with like needs, which may share a process; null for a file that may not. */
+function kindOf(path: string): string | null {
+  const text = readFileSync(resolve(ROOT_PATH, path), "utf8");
+  if (/^\/\/ Process of its own: ./m.test(text)) return null;
+  // A browser that waits for the next test works meanwhile, which tests that count their operations do not allow.
+  const folder = isAbsolute(path) ? dirname(path) : path.split("/").slice(0, 2).join("/");
+  return `${folder}${/\bbrowserTest\(/.test(text) ? " in a browser" : ""}`;
+}
+
+/** Processes and their files, longest first, or shuffled by the seed. */
+function processes(paths: string[]): string[][] {
+  const sorted = asked.shuffle === undefined ? paths.sort() : shuffled(paths.sort(), Number(asked.shuffle));
+  if (asked.alone) return ordered(sorted.map((path) => [path]));
+  const limit = Math.min(GROUP_S, timeOf(paths) / Number(asked.jobs ?? navigator.hardwareConcurrency));
+  const groups: string[][] = [], open = new Map<string, string[]>();
+  for (const path of sorted) {
+    const kind = kindOf(path), group = kind === null ? undefined : open.get(kind);
+    if (group !== undefined && group.length < GROUP_FILES && timeOf([...group, path]) <= limit) group.push(path);
+    else {
+      groups.push([path]);
+      if (kind !== null) open.set(kind, groups.at(-1)!);
+    }
+  }
+  return ordered(groups);
+}
+
+function ordered(groups: string[][]): string[][] {
+  return asked.shuffle === undefined ? groups.sort((a, b) => timeOf(b) - timeOf(a)) : groups;
 }
 
 const terminal = Deno.stdout.isTerminal();
@@ -261,14 +349,15 @@ function say(line: string): void {
   console.log(terminal ? `\r\x1b[K${line}` : line);
 }
 
-const files = ordered(wantedFiles()), total = files.length;
-const running = new Set<TestFile>(), outcomes: Outcome[] = [];
+const files = wantedFiles(), total = files.length;
+const waiting = processes(files);
+const running = new Set<TestProcess>(), outcomes: Outcome[] = [];
 const sum = (key: keyof Counts) => outcomes.reduce((count, outcome) => count + outcome[key], 0);
 const seconds = (time: number) => `${time.toFixed(time < 10 ? 1 : 0)} s`;
 
 function progress(): string {
   const slowest = [...running].sort((a, b) => a.startedMs - b.startedMs).slice(0, 2);
-  const times = slowest.map((file) => `${file.path} ${seconds(file.seconds)}`);
+  const times = slowest.map((one) => `${one.output.current.path} ${seconds(one.seconds)}`);
   return [`${outcomes.length}/${total} files, ${sum("failed")} failed`, ...times].join("; ");
 }
 
@@ -324,13 +413,15 @@ let stoppedBy: Deno.Signal | null = null;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   Deno.addSignalListener(signal, () => {
     stoppedBy = signal;
-    files.length = 0;
-    for (const file of running) file.kill();
+    waiting.length = 0;
+    for (const one of running) one.kill();
   });
 }
 
 say(
-  `${total} test files, ${atATime} at a time${asked.shuffle === undefined ? "" : `, --shuffle=${asked.shuffle}`}`,
+  `${total} test files in ${waiting.length} processes, ${atATime} at a time${
+    asked.shuffle === undefined ? "" : `, --shuffle=${asked.shuffle}`
+  }`,
 );
 // Packages that are not in the cache come once, not in several processes at a time. A module that does not load fails its
 // own file, with the reason.
@@ -350,14 +441,15 @@ await new Deno.Command(Deno.execPath(), {
 countedCpuS = childrenCpuS();
 const timer = setInterval(showProgress, terminal ? 500 : 1000);
 const ends = new Set<Promise<void>>();
-while (files.length > 0 || ends.size > 0) {
-  while (files.length > 0 && atATime.mayStart(running.size)) {
-    const file = new TestFile(files.shift()!);
-    running.add(file);
-    const end = file.run().then((outcome) => {
-      outcomes.push(outcome);
-      running.delete(file);
+while (waiting.length > 0 || ends.size > 0) {
+  while (waiting.length > 0 && atATime.mayStart(running.size)) {
+    const one = new TestProcess(waiting.shift()!);
+    running.add(one);
+    const end = one.run().then(({ outcomes: ended, left }) => {
+      outcomes.push(...ended);
+      running.delete(one);
       ends.delete(end);
+      if (stoppedBy === null) waiting.unshift(...left.map((path) => [path]));
     });
     ends.add(end);
   }

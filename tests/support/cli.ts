@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { HostRequest, HostResult } from "./cli_host.ts";
 import { ROOT_PATH } from "./paths.ts";
+import { atProcessEnd } from "./process_end.ts";
 
 export interface CliResult extends HostResult {
   /** Standard output read as JSON, with integers and floats as plain numbers. */
@@ -52,7 +53,7 @@ function resultOf(result: HostResult): CliResult {
   };
 }
 
-/** The process that performs the commands of this file of tests, from its first one to the end of the last test. */
+/** The process that performs the commands of the tests, from their first one to the end of the last test. */
 let host:
   | { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string>; process: Deno.ChildProcess }
   | undefined;
@@ -72,7 +73,7 @@ function startHost() {
 }
 
 // Its processor time counts for this file once it has ended.
-Deno.test.afterAll(async () => {
+atProcessEnd(async () => {
   if (host === undefined) return;
   const { requests, process } = host;
   await requests.close();

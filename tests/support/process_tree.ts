@@ -68,6 +68,11 @@ export function childrenCpuS(): number | null {
   return statOf(Deno.pid)?.childrenCpuS ?? null;
 }
 
+/** Processor time in seconds of this process and of its children that have ended; null where the system does not tell. */
+export function ownCpuS(): number | null {
+  return statOf(Deno.pid)?.cpuS ?? null;
+}
+
 /** Sends a signal to a process that may have ended. */
 export function send(pid: number, signal: Deno.Signal): void {
   try {

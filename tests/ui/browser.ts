@@ -13,6 +13,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { startServer } from "../../lib/http/serve.ts";
 import { putBuiltPage } from "../support/built_page.ts";
+import { atProcessEnd } from "../support/process_end.ts";
 import { serve, type Served, type ServeOptions } from "../support/served.ts";
 import { LIMIT_MS, within } from "../support/until.ts";
 import { AXE_SOURCE } from "./axe.ts";
@@ -71,11 +72,11 @@ export interface Scene {
   restart(): Promise<void>;
 }
 
-/** The browser and the built page that the tests of a file share. */
+/** The browser and the built page that the tests of a process share. */
 let launched: Promise<OwnBrowser> | undefined, built: Promise<string> | undefined;
 const shared = await Deno.makeTempDir({ prefix: "svc-ui-page-" });
 
-Deno.test.afterAll(() =>
+atProcessEnd(() =>
   closeAll([
     ["the folder of the built page", () => Deno.remove(shared, { recursive: true })],
     ["the browser", endBrowser],
