@@ -10,6 +10,7 @@ import { listFiles } from "../../../lib/run/files.ts";
 import { KEYS, type TestStore, testStore } from "../../support/s3.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
 
+// Process of its own: the keys of the store are in the environment.
 for (const [name, value] of Object.entries(KEYS)) Deno.env.set(name, value);
 
 const AT = "s3://lab/study";
