@@ -192,7 +192,7 @@ class TestProcess {
     else if (isGroup && announced === null || output.closing === null && file === output.current) failures.push(early);
     else if (isGroup ? output.crashed && file === output.current : closing!.failed > failures.length) {
       failures.push("an error outside of its tests");
-    } else if (isGroup && (open !== 0 || !file.ended)) failures.push(`${open} of ${announced} tests did not run`);
+    } else if (isGroup && (open > 0 || !file.ended)) failures.push(`${open} of ${announced} tests did not run`);
     else if (code !== 0 && output.files.every((one) => one.failedTests.length === 0) && file === output.current) {
       failures.push(`the process ended with code ${code}`);
     }

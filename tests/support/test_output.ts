@@ -24,6 +24,7 @@ export class TestOutput {
   #block: string[] = [];
   #partial = "";
   #exited = false;
+  #cutStep = false;
 
   /** Takes more output; returns its complete lines. */
   push(text: string): string[] {
@@ -79,8 +80,14 @@ export class TestOutput {
     if (!this.#exited) this.closing = closingOf(line) ?? this.closing;
     this.#block.push(line);
     if (this.#block.length > 2 * KEPT_LINES) this.#block.splice(1, KEPT_LINES, "(lines left out)");
+    // The line that has begun is cut after a minute, also that of a step, whose end then stands as that of a test does.
+    const cut = /^( *)\S.* \.\.\.'.*' has been running for over /.exec(line);
+    if (cut !== null) this.#cutStep = cut[1] !== "";
     const ended = /^(?:(\S.*) \.\.\.)? (ok|FAILED|ignored|cancelled)\b/.exec(line);
     if (ended === null) return;
+    const ofStep = this.#cutStep && ended[1] === undefined;
+    this.#cutStep = false;
+    if (ofStep) return;
     const [, name = this.running ?? "", result] = ended;
     if (this.isTest(name, result)) {
       this.seen[result === "ok" ? "passed" : result === "ignored" ? "ignored" : "failed"]++;

@@ -8,6 +8,9 @@ slow ...'slow' has been running for over (1m0s)
  FAILED (1m3s)
 with steps ...
   a step ... ok (0ms)
+  a slow step ...'with steps' has been running for over (1m0s)
+ ok (1m2s)
+  another step ... FAILED (0ms)
 `;
   for (const size of [1, 7, 1000]) {
     const output = new TestOutput();
