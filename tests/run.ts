@@ -1,5 +1,5 @@
 /**
- * Runs test files and always ends. Files of one folder share a process, in which modules are loaded once; a file with the
+ * Runs test files and always ends. Files of folders with many short ones share a process, in which modules are loaded once; a file with the
  * comment "// Process of its own: reason" does not, and `--alone` gives each file its own. Every test is counted for its file.
  *
  *     deno task test [paths or parts of paths] [options]
@@ -42,6 +42,8 @@ const SHORT_S = 2;
 /** Limits of a group: its processes and what its files leave in memory, and its time, so that none runs alone at the end. */
 const GROUP_FILES = 20;
 const GROUP_S = 60;
+/** Folders of many files that are short beside the loading of their modules. */
+const GROUP_FOLDERS = ["tests/e2e", "tests/lib", "tests/ops", "tests/ui"];
 const GROUP_MODULE = fileURLToPath(new URL("./support/test_group.ts", import.meta.url));
 
 /** Ends with the code of a usage error: 2. */
@@ -319,6 +321,7 @@ function kindOf(path: string): string | null {
   if (/^\/\/ Process of its own: ./m.test(text)) return null;
   // A browser that waits for the next test works meanwhile, which tests that count their operations do not allow.
   const folder = isAbsolute(path) ? dirname(path) : path.split("/").slice(0, 2).join("/");
+  if (!isAbsolute(path) && !GROUP_FOLDERS.includes(folder)) return null;
   return `${folder}${/\bbrowserTest\(/.test(text) ? " in a browser" : ""}`;
 }
 

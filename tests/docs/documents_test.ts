@@ -78,6 +78,7 @@ const LAST_POINTS: Record<string, number> = {
   "ai_phy.bit_transport.nr_adapted_moving_link": 9,
   csi_dataset_report: 5,
   fading_statistics: 5,
+  mu_mimo_aged_reports: 23,
   nr_codebook_csi: 11,
   nr_pusch_row_4: 3,
   ofdm_moving_channel: 3,
