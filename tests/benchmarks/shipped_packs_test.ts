@@ -320,7 +320,9 @@ type Entry = {
 /** Digital rows of each pack of photographs, whether the sender knows the Es/N0 of the channel, blocks and uses per pixel of an image. */
 const DIGITAL = {
   adaptive_digital_vs_semantic_awgn_v1: [15, true, 4, 0.5],
+  harq_images_v1: [9, false, 2, 0.25],
   image_tokens_v1: [6, true, 1, 0.1875],
+  ofdm_peak_power_images_v1: [8, false, 4, 0.5],
   other_photographs_v1: [4, true, 1, 0.1875],
   slow_fading_images_v1: [15, false, 4, 0.5],
   token_protection_v1: [5, true, 1, 0.1875],
