@@ -112,3 +112,18 @@ browserTest("sweeps of recipes with other step names have their curves over one 
   assert.deepEqual(await page.getByRole("combobox", { name: /^Over/ }).locator("option").allTextContents(), ["Es/N0"]);
   await scene.shot("compare_other_names");
 }, { files: OTHER_NAMES });
+
+browserTest("variants of a recipe without a plain name are headed by their coordinates", async (scene) => {
+  const { page, open } = scene;
+  assert.deepEqual(await sweep(scene, "words"), [], "their names are ids");
+  await open("#/runs");
+  await page.getByRole("button", { name: "two words", exact: true }).click();
+  for (const snr of [0, 2]) await page.getByRole("link", { name: `snr_db ${snr}`, exact: true }).waitFor();
+  await page.getByRole("link", { name: "snr_db 4", exact: true }).click();
+  await page.getByRole("heading", { level: 1, name: "two words__snr_db_4", exact: true }).waitFor();
+  await page.getByRole("button", { name: "Open as recipe" }).click();
+  await page.getByRole("tab", { name: /^two words__snr_db_4/, selected: true }).waitFor();
+}, {
+  files: { "recipes/words.yaml": FILES["recipes/plain.yaml"].replace("name: plain", "name: two words") },
+  axe: false,
+});

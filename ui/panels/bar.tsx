@@ -3,6 +3,7 @@ import { connection, problemText } from "../api.ts";
 import { Check, Close, Select } from "../parts.tsx";
 import { lazy, signal, whenReachable } from "../preact.ts";
 import { address } from "../router.ts";
+import { nameByRecipe } from "../runs/run_name.ts";
 import {
   active,
   activeId,
@@ -134,7 +135,7 @@ function RecipeTab({ copy, selected }: { copy: Copy; selected: boolean }) {
         (list.children[all.indexOf(next)] as HTMLElement).focus();
       }}
     >
-      {nameOf(copy)}
+      {nameByRecipe(nameOf(copy), copy.recipe)}
       {isUnsaved(copy) && <span aria-hidden="true">*</span>}
       {isUnsaved(copy) && <span class="hidden-text">(not saved)</span>}
       {state !== undefined && <span class="small muted">{state}</span>}
