@@ -174,6 +174,19 @@ export class GraphDraft {
     );
   }
 
+  /** Whether an output comes from a step by the content of its wires. */
+  isBehind(reference: string, id: string): boolean {
+    const seen = new Set<EditedStep>();
+    for (let at: string | undefined = reference; at !== undefined;) {
+      const step = this.steps.find((one) => one.id === stepOf(at!));
+      if (step?.id === id) return true;
+      if (step === undefined || seen.has(step)) return false;
+      seen.add(step);
+      at = step.inputs[effectOf(step.op)?.from ?? ""];
+    }
+    return false;
+  }
+
   /** Outputs with the content of a wire, in other forms too: hard decisions and soft values of one demodulator. */
   *around(reference: string): Iterable<string> {
     yield reference;

@@ -56,6 +56,7 @@ export const TRANSFORMS: ReadonlyMap<string, Transform> = new Map(Object.entries
   "wireless.multipath_waveform": { from: "waveform", outputs: ["waveform"] },
   "demodulation.ofdm_receive": { from: "waveform" },
   "demodulation.ofdm_equalize": { from: "rx_symbols", takes: "pilots" },
+  "demodulation.mimo_detect": { from: "rx_grid", takes: "pilots", outputs: ["symbols"] },
   "hardware.receiver_iq_imbalance": { from: "rx_symbols" },
   "hardware.power_amplifier": { from: "signal" },
   "hardware.quantizer": { from: "signal" },

@@ -103,6 +103,49 @@ for (const { recipe, code, inserted } of LINKS) {
   }, { axe: false });
 }
 
+browserTest(
+  "images over a coded MIMO link, and a joint coder, are built from the empty link by clicks",
+  async (scene) => {
+    const { page } = scene, clicks = clicker(scene);
+    const replace = async (step: string, choice: string) => {
+      await clicks.block(step);
+      await clicks.press("Replace …");
+      await page.getByRole("dialog").locator("figure.edit-preview").waitFor();
+      await clicks.press(new RegExp(`^${RegExp.escape(choice)}`));
+    };
+    const opsOf = async (wanted: RegExp) => {
+      const { steps } = JSON.parse(await drafted(scene, wanted, "my_link")) as { steps: Steps };
+      return steps.map(({ op }) => op.split(".")[1]);
+    };
+    await page.goto(scene.url);
+    await clicks.press("Empty link");
+    await clicks.press("Code …");
+    await clicks.press(/^LDPC code/);
+    await replace("data", "images as JPEG");
+    await replace("channel", "2x2 MIMO-OFDM");
+    assert.equal(clicks.count(), 9);
+    assert.deepEqual(await opsOf(/mimo_detect/), [
+      ...[
+        "image_dataset",
+        "jpeg_encode",
+        "nr_ldpc_encoder",
+        "digital_modulate",
+        "ofdm_pilot_insert",
+        "mimo_ofdm_channel",
+      ],
+      ...["ofdm_channel_estimator", "mimo_detect", "digital_demodulate", "nr_ldpc_decoder", "jpeg_decode"],
+      ...["image_reconstruction", "bit_error_rate"],
+    ]);
+    await page.getByText("No problems: the recipe is valid").waitFor();
+    // Three clicks more: a joint coder in place of JPEG, code and modulation.
+    await replace("jpeg_encode", "images, source and channel coded jointly");
+    assert.equal(clicks.count(), 12);
+    const joint = await opsOf(/linear_analog_decode/);
+    assert.ok(joint.includes("mimo_detect") && !joint.some((op) => /modulate|ldpc|jpeg/.test(op)), joint.join());
+  },
+  { axe: false },
+);
+
 browserTest("four clicks lead from the first page to the curve of a link of one's own", async (scene) => {
   const { page } = scene, clicks = clicker(scene);
   await page.goto(scene.url);

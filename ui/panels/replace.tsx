@@ -8,6 +8,7 @@ import {
   methodChoices,
   replacements,
 } from "../../lib/contract/graph_edits.ts";
+import { payloadChoices, transmissionChoices } from "../../lib/contract/link_edits.ts";
 import { GraphPreview } from "../graph/preview.tsx";
 import { ask, type Diagnostic, messageOf } from "../api.ts";
 import { Check, Dialog, StateMark } from "../parts.tsx";
@@ -53,11 +54,19 @@ const codesOf = ({ recipe, selected }: Copy) =>
   codeChoices(recipe, stepsOf(recipe).some(({ id }) => id === selected) ? selected : null, contracts.value);
 
 export function ReplaceDialog({ copy, stepId, onClose }: Props & { stepId: string }) {
-  const [methods, others] = useMemo(
-    () => [methodChoices, replacements].map((find) => find(copy.recipe, stepId, contracts.value)),
+  const [contents, transmissions, methods, others] = useMemo(
+    () =>
+      [payloadChoices, transmissionChoices, methodChoices, replacements].map((find) =>
+        find(copy.recipe, stepId, contracts.value)
+      ),
     [copy.recipe],
   );
-  const lead = others.length === 0
+  const whole = [...contents, ...transmissions];
+  const lead = whole.length > 0
+    ? contents.length > 0
+      ? "Another content comes with its coders and metric, through the same link."
+      : "Another transmission comes with pilots and receiver, for the same content."
+    : others.length === 0
     ? `No other operation fits.${methods.length > 0 ? " A choice changes its method." : ""}`
     : "A codec is replaced on both sides. Parameters are kept where the new operation has them.";
   return (
@@ -65,7 +74,7 @@ export function ReplaceDialog({ copy, stepId, onClose }: Props & { stepId: strin
       copy={copy}
       title={`Replace ${stepId}`}
       lead={lead}
-      choices={useChecked(copy, [...methods, ...others])}
+      choices={useChecked(copy, [...whole, ...methods, ...others])}
       onClose={onClose}
     />
   );

@@ -132,6 +132,9 @@ function* ignoredNoise(recipe: LintView): Iterable<Finding> {
   }
 }
 
+/** Operations that give equalised symbols, with their noise variance. */
+const EQUALIZED: readonly string[] = ["demodulation.ofdm_equalize", "demodulation.mimo_detect"];
+
 function* assumedVariance(recipe: LintView): Iterable<Finding> {
   const read = new Set(recipe.steps.flatMap((step) => {
     const wire = recipe.source(step, "llr");
@@ -139,7 +142,7 @@ function* assumedVariance(recipe: LintView): Iterable<Finding> {
   }));
   for (const { step } of demodulations(recipe)) {
     if (!read.has(step) || Object.hasOwn(step.inputs, "channel_state")) continue;
-    if (passes(recipe, step, ({ op }) => op === "wireless.channel" || op === "demodulation.ofdm_equalize")) continue;
+    if (passes(recipe, step, ({ op }) => op === "wireless.channel" || EQUALIZED.includes(op))) continue;
     yield {
       place: inputOf(step, "rx_symbols"),
       message: `${step.id} uses the noise variance 1: its symbols carry no value from a noisy channel`,
@@ -443,7 +446,7 @@ export const LINK_RULES: readonly Rule[] = [
         const unequalized = (from: LintStep) =>
           from.op === "wireless.channel" && recipe.is(from, "channel", "flat_rayleigh", ...OFDM) &&
           recipe.is(from, "receiver_processing", "none");
-        if (passes(recipe, step, (from) => from.op === "demodulation.ofdm_equalize")) continue;
+        if (passes(recipe, step, (from) => EQUALIZED.includes(from.op))) continue;
         if (!passes(recipe, step, unequalized)) continue;
         yield {
           place: inputOf(step, "rx_symbols"),

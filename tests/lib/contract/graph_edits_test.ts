@@ -12,6 +12,7 @@ import {
   rewire,
   sourcesFor,
 } from "../../../lib/contract/graph_edits.ts";
+import { payloadChoices, transmissionChoices } from "../../../lib/contract/link_edits.ts";
 import { asCustom, matrixFacts } from "../../../lib/contract/matrix_edits.ts";
 import { CODES, WORDS } from "../../../lib/contract/transforms.ts";
 import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
@@ -373,4 +374,87 @@ Deno.test("every link of the recipes is built from the empty one by insertions a
     assert.deepEqual(shape(recipe), shape(wanted, asBuilt), name);
   }
   assert.ok(names.length > 100);
+});
+
+/** The coded link of the empty one. */
+const coded = (code: string) =>
+  done(codeChoices(emptyLink(), null, CONTRACTS)!.choices.find(({ name }) => name === code)?.edit);
+const chosen = (choices: { name: string; edit: Edit }[], name: string) =>
+  done(choices.find((choice) => choice.name === name)?.edit);
+const wiresOf = (recipe: JsonObject) =>
+  stepsOf(recipe).map(({ op, inputs = {} }) => `${op.split(".")[1]}(${Object.values(inputs).join(", ")})`);
+
+Deno.test("another content comes with its coders and metric, through the same link", async () => {
+  const links: [string, JsonObject, string][] = [
+    ["empty", emptyLink(), "data"],
+    ["LDPC", coded("LDPC code"), "data"],
+    ["JPEG", recipeOf("image_jpeg_nr_ldpc_awgn"), "sender"],
+    ["analog", recipeOf("image_linear_analog_awgn"), "source"],
+    ["text", recipeOf("text_huffman_turbo_awgn"), "data"],
+  ];
+  for (const [title, recipe, id] of links) {
+    const choices = payloadChoices(recipe, id, CONTRACTS);
+    assert.ok(choices.length >= 5, title);
+    for (const { name, edit } of choices) await planned(done(edit), `${title}: ${name}`);
+  }
+  const jpeg = chosen(payloadChoices(coded("LDPC code"), "data", CONTRACTS), "images as JPEG");
+  assert.deepEqual(wiresOf(jpeg), [
+    "image_dataset()",
+    "jpeg_encode(image_dataset.images)",
+    "nr_ldpc_encoder(jpeg_encode.bits)",
+    "digital_modulate(nr_ldpc_encoder.coded_bits)",
+    "channel(modulator.symbols)",
+    "digital_demodulate(channel.rx_symbols)",
+    "nr_ldpc_decoder(demodulator.llr)",
+    "jpeg_decode(nr_ldpc_decoder.bits)",
+    "image_reconstruction(jpeg_decode.images, image_dataset.images)",
+    "bit_error_rate(jpeg_encode.bits, nr_ldpc_decoder.bits)",
+  ]);
+  assert.equal((jpeg.metadata as JsonObject).rate_count_fixed_point, "jpeg_encode.bits");
+  // And back: the same link as before.
+  const back = chosen(payloadChoices(jpeg, "image_dataset", CONTRACTS), "random bits");
+  assert.deepEqual(stepsOf(back).map(({ op }) => op), stepsOf(coded("LDPC code")).map(({ op }) => op));
+  // What declares the task of the old content goes, and is said.
+  const text = payloadChoices(recipeOf("image_jpeg_nr_ldpc_awgn"), "data", CONTRACTS).find(({ name }) =>
+    /texts/.test(name)
+  )!;
+  assert.ok("changes" in text.edit && text.edit.changes.includes("The declared task is removed"));
+  assert.equal((done(text.edit).metadata as JsonObject).research, undefined);
+  // A joint coder has neither code nor modulation; a step behind the link has no other content.
+  const joint = chosen(
+    payloadChoices(coded("turbo code"), "data", CONTRACTS),
+    "images, source and channel coded jointly",
+  );
+  assert.ok(!stepsOf(joint).some(({ op }) => /modulat|turbo|bit_error/.test(op)));
+  assert.deepEqual(payloadChoices(jpeg, "jpeg_decode", CONTRACTS), []);
+  const circle = { ...emptyLink(), steps: [{ id: "a", op: "wireless.channel", inputs: { symbols: "a.rx_symbols" } }] };
+  assert.deepEqual(payloadChoices(circle, "a", CONTRACTS), []);
+});
+
+Deno.test("a channel becomes OFDM or MIMO with pilots, estimator and receiver", async () => {
+  for (
+    const recipe of [
+      emptyLink(),
+      coded("LDPC code"),
+      chosen(payloadChoices(coded("polar code"), "data", CONTRACTS), "images as tokens"),
+    ]
+  ) {
+    for (const { name, edit } of transmissionChoices(recipe, "channel", CONTRACTS)) await planned(done(edit), name);
+  }
+  const [ofdm, mimo] = transmissionChoices(emptyLink(), "channel", CONTRACTS).map(({ edit }) => done(edit));
+  assert.deepEqual(inputsOf(ofdm, "demodulator"), { rx_symbols: "ofdm_equalize.rx_symbols" });
+  assert.equal(stepOf(ofdm, "channel").op, "wireless.channel");
+  assert.deepEqual(inputsOf(mimo, "demodulator"), { rx_symbols: "mimo_detect.symbols" });
+  assert.deepEqual([(stepOf(mimo, "channel").params as JsonObject).tx_antennas, stepOf(mimo, "channel").op], [
+    2,
+    "wireless.mimo_ofdm_channel",
+  ]);
+  // The sweep over Es/N0 stays, and the content of the detected symbols is known: a code is inserted around them.
+  assert.deepEqual(matrixFacts(mimo).bindings.map(({ stepId, param }) => [stepId, param]), [["channel", "snr_db"]]);
+  await planned(
+    done(codeChoices(mimo, null, CONTRACTS)!.choices.find(({ name }) => name === "LDPC code")?.edit),
+    "a code over MIMO",
+  );
+  assert.deepEqual(transmissionChoices(ofdm, "channel", CONTRACTS), [], "pilots are there");
+  assert.deepEqual(transmissionChoices(ofdm, "data", CONTRACTS), []);
 });
