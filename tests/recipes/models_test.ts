@@ -60,9 +60,9 @@ const STORED: readonly [root: URL, model: string, reference: string][] = [
     const folder = "svc-tiny-scene-features-v1", file = half === "decoder" ? "decoder_model" : half;
     return [MODELS, `${folder}/${file}.onnx`, `${folder}/training/reference.${half}.json`];
   }),
-  ...["encoder", "decoder_model", "model"].map((file): [URL, string, string] => {
+  ...["encoder", "decoder_model", "model", "clean_model"].map((file): [URL, string, string] => {
     const folder = "svc-tiny-scene-objects-v1";
-    const answer = { encoder: "encoder", decoder_model: "decoder", model: "picture" }[file];
+    const answer = { encoder: "encoder", decoder_model: "decoder", model: "picture", clean_model: "clean" }[file];
     return [MODELS, `${folder}/${file}.onnx`, `${folder}/training/reference.${answer}.json`];
   }),
   ...["encoder", "decoder"].map((half): [URL, string, string] => {
