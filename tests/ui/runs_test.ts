@@ -444,3 +444,20 @@ browserTest("a rate is listed with its interval, and no error in 40,000 bits as 
   const [plain] = (await (await fetch(`${url}/api/runs`)).json()).runs;
   assert.deepEqual([plain.metrics, plain.intervals], [undefined, undefined]);
 });
+
+browserTest("signals stand beside each other, and the list fits a phone that is turned", async (scene) => {
+  const { page, open } = scene, id = await run(scene, link(6));
+  await open(`#/runs/${id}/signals`);
+  const boxOf = async (name: string) => (await page.getByRole("region", { name, exact: true }).boundingBox())!;
+  await page.getByRole("region", { name: "Soft values", exact: true }).waitFor();
+  await eventually(async () => {
+    const [symbols, soft] = [await boxOf("Symbols"), await boxOf("Soft values")];
+    assert.ok(soft.y === symbols.y && soft.x >= symbols.x + symbols.width, JSON.stringify([symbols, soft]));
+  });
+  await open("#/runs");
+  const heads = () => page.getByRole("table", { name: "Runs" }).getByRole("columnheader").allTextContents();
+  await eventually(async () => assert.ok((await heads()).includes("Duration")));
+  await page.setViewportSize({ width: 390, height: 844 });
+  await eventually(async () => assert.ok(!(await heads()).includes("Duration"), String(await heads())));
+  await page.getByText("completed", { exact: true }).waitFor();
+});

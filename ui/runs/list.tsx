@@ -23,6 +23,17 @@ const MARKS = "28px 28px";
 const phone = matchMedia("(max-width: 560px)");
 const ON_PHONE = ["recipe", "state", "metric"], PHONE_TRACKS = "minmax(90px, auto) minmax(0, 1fr)", PHONE_ROW = 54;
 
+/** Whether the window is that of a phone, also once it is turned. */
+function usePhone(): boolean {
+  const [small, setSmall] = useState(phone.matches);
+  useEffect(() => {
+    const turned = () => setSmall(phone.matches);
+    phone.addEventListener("change", turned);
+    return () => phone.removeEventListener("change", turned);
+  }, []);
+  return small;
+}
+
 /** The state of the list in the address. */
 function listing() {
   const { query } = place.value;
@@ -121,7 +132,7 @@ function Runs({ rows, ticked, setTicked, more }: RunsProps) {
     setTicked(next);
   };
   const all = rows.every(({ run_id }) => ticked.has(run_id));
-  const chosen = chosenColumns(), small = phone.matches && chosen === USUAL;
+  const chosen = chosenColumns(), small = usePhone() && chosen === USUAL;
   const columns = (small ? ON_PHONE : ["recipe", ...chosen]).flatMap((name) => {
     const column = columnOf(name, metric);
     return column === null ? [] : [[name, column] as const];

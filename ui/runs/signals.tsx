@@ -110,29 +110,31 @@ export default function Signals({ documents: { summary } }: { documents: RunDocu
       {allocations.length > 0 && <PowerView allocations={allocations} summary={summary} />}
       {channels.length > 0 && <ChannelView channels={channels} summary={summary} />}
       {waveforms.length > 0 && <WaveformView waveforms={waveforms} summary={summary} />}
-      {symbols.length > 0 && (
-        <ViewPanel title="Symbols">
-          <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
-            {(artifact) => <Layers artifact={artifact} summary={summary} />}
-          </Choice>
-        </ViewPanel>
-      )}
-      {soft.length > 0 && (
-        <ViewPanel title="Soft values">
-          <Choice artifacts={soft}>
-            {(artifact) => (
-              <SeriesChart
-                path={artifact.path}
-                array={artifact.array}
-                kind="histogram"
-                title={`Log-likelihood ratios of ${artifact.step}`}
-                value={{ title: "Log-likelihood ratio", unit: "" }}
-                source={sourceOf(summary, artifact)}
-              />
-            )}
-          </Choice>
-        </ViewPanel>
-      )}
+      <div class="beside">
+        {symbols.length > 0 && (
+          <ViewPanel title="Symbols">
+            <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
+              {(artifact) => <Layers artifact={artifact} summary={summary} />}
+            </Choice>
+          </ViewPanel>
+        )}
+        {soft.length > 0 && (
+          <ViewPanel title="Soft values">
+            <Choice artifacts={soft}>
+              {(artifact) => (
+                <SeriesChart
+                  path={artifact.path}
+                  array={artifact.array}
+                  kind="histogram"
+                  title={`Log-likelihood ratios of ${artifact.step}`}
+                  value={{ title: "Log-likelihood ratio", unit: "" }}
+                  source={sourceOf(summary, artifact)}
+                />
+              )}
+            </Choice>
+          </ViewPanel>
+        )}
+      </div>
       {others.length > 0 && (
         <ViewPanel title="Arrays">
           <Choice
