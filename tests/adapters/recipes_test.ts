@@ -81,6 +81,15 @@ Deno.test("similarity of words falls later than the word error rate rises, and s
   }
 });
 
+Deno.test("below the threshold of the polar code the transceiver keeps the meaning of sentences, and the code loses it", async () => {
+  const cosine = "meaning/external.word_vectors.embedding_cosine";
+  // The points 0 and 3 are -6 and 6 dB over AWGN.
+  const [low, high] = await measured("word_vectors", ["0", "3"], "transceiver.yaml");
+  const [lost, arrived] = await measured("word_vectors", ["0", "3"], "arithmetic_polar.yaml");
+  assert.ok(low(cosine) > 0.9 && high(cosine) > 0.999, `${low(cosine)}, ${high(cosine)}`);
+  assert.deepEqual([lost(cosine), arrived(cosine)], [0, 1]);
+});
+
 /** Points 6 and 7 have quality 5, at 1.25 and 2 dB. */
 Deno.test("signs stay readable as strongly compressed JPEG, until the link loses blocks", async () => {
   const [lossy, clean] = await measured("ocr_reader", ["6", "7"]);
