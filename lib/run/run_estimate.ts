@@ -1,6 +1,7 @@
 /**
- * What planned runs need, one after another. The time is that of completed runs of the same operations, in proportion to the
- * bytes of their data; a plan whose sizes only files tell has no estimate.
+ * What planned runs need, one after another. The time is that of completed runs of the same operations with data of the same
+ * sizes; without one it is in proportion to the bytes of the data of others, and rough. A plan whose sizes only files tell has
+ * no estimate.
  */
 import { inside } from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
@@ -21,6 +22,8 @@ export type RunEstimate = {
   disk_bytes: number | null;
   /** Of all runs on this machine. */
   seconds: number | null;
+  /** Whether no run before had data of these sizes: the time is one in proportion to bytes. */
+  rough: boolean;
 };
 
 /** @param past completed runs of the same recipe */
@@ -30,22 +33,32 @@ export function runEstimate(
   past: readonly Pick<RunRow, "run_id" | "created_at_utc" | "completed_at_utc">[],
 ): RunEstimate {
   if (plans.some((plan) => sizeOf(plan) === null)) {
-    return { runs: plans.length, memory_bytes: null, disk_bytes: null, seconds: null };
+    return { runs: plans.length, memory_bytes: null, disk_bytes: null, seconds: null, rough: false };
   }
   const { memory_bytes, disk_bytes } = estimateOfRuns(plans.map(({ resources }) => ({ resources, count: 1 }))).fields;
-  let seconds = 0, size = 0;
+  /** Seconds of runs before, by the bytes of their data. */
+  const measured = new Map<number, number[]>();
   for (const { run_id, created_at_utc, completed_at_utc } of past) {
     const plan = planIn(inside(runs, run_id));
     const own = plan && operationsOf(plan) === operationsOf(plans[0]) ? sizeOf(plan) : null;
     if (own === null || created_at_utc === null || completed_at_utc === null) continue;
-    seconds += (Date.parse(completed_at_utc) - Date.parse(created_at_utc)) / 1000;
-    size += own;
+    const took = (Date.parse(completed_at_utc) - Date.parse(created_at_utc)) / 1000;
+    measured.set(own, [...measured.get(own) ?? [], took]);
   }
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const rate = sum([...measured.values()].flat()) / sum([...measured].map(([size, times]) => size * times.length));
+  const times = plans.map((plan) => {
+    const size = sizeOf(plan)!, same = measured.get(size);
+    return same === undefined
+      ? { seconds: rate * size, rough: true }
+      : { seconds: sum(same) / same.length, rough: false };
+  });
   return {
     runs: plans.length,
     memory_bytes: Number(memory_bytes),
     disk_bytes: Number(disk_bytes),
-    seconds: size === 0 ? null : seconds / size * plans.reduce((sum, plan) => sum + sizeOf(plan)!, 0),
+    seconds: measured.size === 0 ? null : sum(times.map(({ seconds }) => seconds)),
+    rough: measured.size > 0 && times.some(({ rough }) => rough),
   };
 }
 

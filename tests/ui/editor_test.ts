@@ -156,9 +156,15 @@ browserTest("saving keeps comments, and a file that changed meanwhile is not wri
   await openLink(scene);
   await page.locator('.block[data-step="chan"]').click();
   await field(scene, "chan", "snr_db").fill("4");
+  const message = page.getByRole("region", { name: "Message" });
+  // The file is written only once the page says that it is being saved.
+  await page.route("**/api/recipe/save", async (route) => {
+    await message.getByText("Saving recipes/link.yaml").waitFor();
+    await route.continue();
+  }, { times: 1 });
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.getByRole("tab", { name: "link", exact: true }).waitFor();
-  await page.getByRole("region", { name: "Message" }).getByText("Saved as recipes/link.yaml").waitFor();
+  await message.getByText("Saved as recipes/link.yaml").waitFor();
   assert.match(await Deno.readTextFile(path), /^# A study\n[^]*snr_db: 4\.0/);
   // While no block is selected: the file, its digest, and whether it has the last changes.
   await press(scene, "Close the block, show the recipe");
@@ -294,11 +300,16 @@ browserTest(
     await page.getByRole("checkbox", { name: "Choose variant 0" }).check();
     await page.getByRole("button", { name: "Run selected (1)" }).click();
     await page.getByText("1 of 6 variants completed", { exact: true }).waitFor();
+    assert.equal(await page.getByRole("table").getByText("not run", { exact: true }).count(), 5);
     await page.getByRole("button", { name: "Run matrix (6)" }).click();
     // A variant with a verified run is not run again.
     await page.getByText("6 of 6 variants completed, 1 of them before").waitFor();
     await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
     assert.equal(bundles(scene).length, 6);
+    // Few series stand in at most two lines below the plot, which has the whole width.
+    const legend = page.locator('.chart[data-legend="below"] .chart-legend li');
+    const tops = await legend.evaluateAll((entries) => entries.map((entry) => entry.getBoundingClientRect().top));
+    assert.ok(tops.length >= 2 && new Set(tops).size <= 2, tops.join());
     await shot("matrix");
     // The result is the sweep, whose panel opens on demand; beside the graph it has the curve.
     await page.getByRole("tab", { name: "Results" }).click();

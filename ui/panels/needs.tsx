@@ -13,18 +13,18 @@ export function NeedsText({ copy }: { copy: Copy }) {
     if (ran !== null && needs?.seconds === null) validate(copy.id);
   }, [ran]);
   if (needs === null) return null;
-  const { runs, seconds, memory_bytes, disk_bytes } = needs;
+  const { runs, seconds, memory_bytes, disk_bytes, rough } = needs;
   const parts = [
     runs > 1 ? `${runs} runs` : null,
-    seconds === null ? "no estimate of time" : `about ${secondsText(seconds)}`,
+    seconds === null ? "no estimate of time" : `${rough ? "roughly" : "about"} ${secondsText(seconds)}`,
     memory_bytes === null ? "no estimate of memory" : `${bytesText(memory_bytes)} memory`,
     disk_bytes === null ? null : `${bytesText(disk_bytes)} disk`,
   ].filter((part) => part !== null);
   return (
     <span
       class="small muted needs"
-      title={"Memory and disk space by the plan. Time of all runs one after another, as runs of this recipe before, in " +
-        "proportion to the size of their data. Files decide what has no estimate, or there is no run before."}
+      title={"Memory and disk space by the plan. Time of all runs one after another, as runs of this recipe with data of " +
+        "the same size took before; roughly: in proportion to the data of other sizes. Files decide what has no estimate, or there is no run before."}
     >
       {parts.join(" · ")}
     </span>

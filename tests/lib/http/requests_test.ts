@@ -225,6 +225,7 @@ Deno.test("a check answers for a refused recipe too, and estimates time by runs 
   assert.equal((await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json.state, "completed");
   const { estimate: same } = await check(recipe), { estimate: larger } = await check(step({ bit_count: 80_000 }));
   assert.ok(same.seconds > 0);
+  assert.deepEqual([before.rough, same.rough, larger.rough], [false, false, true], "another size is rough");
   const ratio = (1 + larger.disk_bytes) / (1 + same.disk_bytes);
   assert.ok(ratio > 5 && Math.abs(larger.seconds / same.seconds / ratio - 1) < 1e-9, JSON.stringify([same, larger]));
   const swept = {
