@@ -216,10 +216,11 @@ browserTest(
       page.waitForEvent("download"),
       page.getByRole("button", { name: "SVG" }).click(),
     ]);
-    const [printed] = await Promise.all([
-      page.waitForEvent("download"),
-      page.getByRole("button", { name: "PDF" }).click(),
-    ]);
+    // The palette saves the figure too.
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Find" }).fill("Save figure as PDF");
+    await page.getByRole("option", { name: /^Action Save figure as PDF/, selected: true }).waitFor();
+    const [printed] = await Promise.all([page.waitForEvent("download"), page.keyboard.press("Enter")]);
     assert.match(printed.suggestedFilename(), /\.pdf$/);
     const pdf = new TextDecoder("latin1").decode(await Deno.readFile((await printed.path())!));
     assert.match(pdf, /^%PDF-1\.[^]*\/FontFile2[^]*%%EOF\s*$/);

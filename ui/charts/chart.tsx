@@ -8,6 +8,7 @@ import { textWidth } from "../../lib/figure/text_width.ts";
 import type { CurveFigure, Figure, FigureSpec, LevelFigure, MatrixFigure } from "../../lib/figure/types.ts";
 import { messageOf } from "../api.ts";
 import { Pager } from "../pager.tsx";
+import { provideCommands } from "../palette.tsx";
 import { type Column, Select, Table, Toggle, Trouble } from "../parts.tsx";
 import { type ComponentChildren, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../preact.ts";
 import { savePdf, savePng, saveText } from "../state/files.ts";
@@ -148,6 +149,17 @@ function Head({ figure, shown, style, csv, children }: {
   if (figure.form !== "levels" && figure.form !== "matrix") {
     files.push(["pgfplots", () => saveText(pgfplots(saved)!, `${name}.tex`, "application/x-tex")]);
   }
+  const latest = useRef(files);
+  latest.current = files;
+  useEffect(() =>
+    provideCommands(() =>
+      latest.current.map(([label, save]) => ({
+        kind: "Action",
+        text: `Save figure as ${label}`,
+        detail: figure.title,
+        run: () => void trySave(save),
+      }))
+    ), [figure.title]);
   return (
     <div class="row spread chart-head">
       <p class="chart-title">{typeset(figure.title)}</p>
