@@ -445,6 +445,11 @@ function selectedItems({ steps }: RecipeDocument): number | null {
   return null;
 }
 
+type ComparedFacts = ReturnType<typeof comparedFacts>;
+
+const SAME_POINT =
+  "Give the rows of a point the same coordinates in matrix_selection, or the same aggregation_cell_id in params.metadata";
+
 /** Candidates and baselines have to meet at a point, at least some of them; a recipe with problems of its own is not looked for. */
 function checkBaselines(
   pack: Pack,
@@ -459,16 +464,27 @@ function checkBaselines(
   const roles = new Map(checked.map(({ entry }) => [entry.id, entry.role]));
   // Bounds and references of other roles may stand alone.
   const alone = candidates.filter(({ id }) => !met.has(id) && (met.size === 0 || roles.get(id) === "candidate"));
-  if (alone.length === 0) return [];
+  if (alone.length === 0) return unmetBaselines(pack, references, pairs);
   const [{ id }] = alone, more = alone.length === 1 ? "" : ` and ${alone.length - 1} more`;
   const message = `Cannot compare ${id}${more}: ${
     met.size === 0 ? "no candidate has" : "it has no"
   } baseline at its point`;
-  const hint =
-    "Give the rows of a point the same coordinates in matrix_selection, or the same aggregation_cell_id in " +
-    "params.metadata";
   const severity = met.size === 0 ? "error" : "warning";
-  return [diagnostic("pack_baseline_unmet", ["baselines"], message, { hint, severity })];
+  return [diagnostic("pack_baseline_unmet", ["baselines"], message, { hint: SAME_POINT, severity })];
+}
+
+/** A baseline without any candidate at its points, beside others that have some. */
+function unmetBaselines(
+  { baselines }: Pack,
+  references: readonly ComparedFacts[],
+  pairs: readonly { baseline: ComparedFacts }[],
+): Diagnostic[] {
+  const names = ({ id, baseline_id, method_id }: ComparedFacts) => [id, baseline_id, method_id];
+  const met = new Set(pairs.flatMap(({ baseline }) => names(baseline)));
+  const unmet = baselines.filter((name) => !met.has(name) && references.some((one) => names(one).includes(name)));
+  if (unmet.length === 0 || met.size === 0) return [];
+  const message = `Cannot compare with ${unmet.join(", ")}: no candidate has the point of such a baseline`;
+  return [diagnostic("pack_baseline_unmet", ["baselines"], message, { hint: SAME_POINT, severity: "warning" })];
 }
 
 /**

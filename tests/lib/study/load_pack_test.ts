@@ -317,6 +317,15 @@ Deno.test("a pack whose candidates meet no baseline is refused; the coordinate o
   const third = (role: string) => codes(at("low", snr(1)), at("high", snr(1)), { ...at("other", snr(9)), role });
   assert.deepEqual(await third("candidate"), ["pack_baseline_unmet", "comparison_underpowered"]);
   assert.deepEqual(await third("upper_bound"), ["comparison_underpowered"]);
+
+  // So is a baseline that no candidate meets beside another one.
+  const baselines = (...snrs: number[]) =>
+    codesOf(twoLinks({
+      baselines: snrs.map((_, index) => `low${index}`),
+      recipes: [...snrs.map((value, index) => at(`low${index}`, snr(value))), at("high", snr(1))],
+    }));
+  assert.deepEqual(await baselines(1, 9), ["pack_baseline_unmet", "comparison_underpowered"]);
+  assert.deepEqual(await baselines(1, 1), ["comparison_underpowered"]);
 });
 
 Deno.test("a canonical pack asks for its protocol, a traceable one for more", async () => {
