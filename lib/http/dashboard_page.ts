@@ -17,6 +17,7 @@ export function dashboardPage(nonce: string, { digest, scripts: { frame, views }
 <title>svc</title>
 <link rel="icon" href="data:,">
 <script src="${base}/boot.js"${byView}></script>
+<link rel="preload" href="${base}/inter.woff2" as="font" type="font/woff2" crossorigin>
 <link rel="stylesheet" href="${base}/main.css">
 ${ahead}
 <script type="module" src="${base}/main.js"></script>

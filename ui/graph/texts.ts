@@ -10,8 +10,8 @@ const TYPE = 13, SUB = 11, LARGEST_TYPE = 23;
 const LEAST_TYPE = 11, LETTER = 0.58, MONO = 0.62, LEADING = 1.18;
 /** Space above the first line, and below the last one for the state and its bar. */
 const ABOVE = 5, BELOW = 13, INDENT = 18, EDGE = 6;
-/** Parts of the size that a name takes from afar, from the largest on. */
-const SMALLER = [1, 0.9, 0.8];
+/** Parts of the size that a name takes from afar, from the largest on, and the least pixels of a smaller one on the screen. */
+const SMALLER = [1, 0.9, 0.8], LEAST_SMALLER = 8;
 /** Size of the last line from afar, and the least width that a parameter in it needs. */
 const FAR_SUB = 15, LEAST_LAST = 40;
 /** Below this scale a state is its sign alone, at the top. */
@@ -55,7 +55,9 @@ export function blockTexts(
       .map((text, at): TextLine => ({ text, size, y: ABOVE + size * LEADING * (at + 1), sub: false }));
   };
   // A whole name in smaller type says more than the beginning of it in larger type.
-  const sizes = far ? SMALLER.map((part) => part * type) : [type];
+  const sizes = SMALLER.map((part) => part * type).filter((size) =>
+    size === type || far && size * scale >= LEAST_SMALLER
+  );
   const lines = linesAt(sizes.find((size) => linesAt(size).every(({ text }) => !text.endsWith("…"))) ?? sizes.at(-1)!);
   const subLine = (text: string, size: number, y: number, room: number) =>
     lines.push({ text: clip(text, Math.floor(room / (MONO * size))), size, y, sub: true });
