@@ -202,10 +202,16 @@ class FolderSources extends SourceFiles {
       this.#looked.clear();
       this.#since = now;
     }
-    const wanted = urls.filter((url) => !this.#described.has(url));
+    // Kept here too: another call may forget them while this one waits.
+    const found = new Map(urls.map((url) => [url, this.#described.get(url)]));
+    const wanted = urls.filter((url) => found.get(url) === undefined);
     const described = await super.describe(wanted.filter((url) => url.startsWith("file:")), this.#looked);
-    for (const url of wanted) this.#described.set(url, described.get(url) ?? describeForeign(url));
-    return new Map(urls.map((url) => [url, this.#described.get(url)!]));
+    for (const url of wanted) {
+      const source = described.get(url) ?? describeForeign(url);
+      this.#described.set(url, source);
+      found.set(url, source);
+    }
+    return found as Map<string, ModuleSource>;
   }
 }
 

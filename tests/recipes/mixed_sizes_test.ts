@@ -80,7 +80,7 @@ Deno.test("all recipes over images run on photographs in portrait and landscape"
         });
       }
     }
-    assert.equal(count, 39);
+    assert.equal(count, 42);
   } finally {
     Deno.removeSync(projectRoot, { recursive: true });
   }

@@ -255,3 +255,31 @@ Deno.test(
     assert.deepEqual([...Deno.readDirSync(state)].map(({ name }) => name).sort(), ["old", "source_digests.json"]);
   }),
 );
+
+Deno.test("a call that waits keeps its sources while the next one forgets what is no longer recent", async () => {
+  const sources = await programSources(), { now } = performance;
+  const modules = ["lib/plan/bind.ts", "lib/plan/build.ts"].map((path) => new URL(path, PROGRAM_ROOT).href);
+  try {
+    // Ten seconds a call: what the first call looked at is no longer recent in the second.
+    let at = now.call(performance);
+    performance.now = () => at += 10_000;
+    await sources.describe(modules);
+    const first = sources.describe(modules), second = sources.describe(modules);
+    for (const described of await Promise.all([first, second])) {
+      assert.deepEqual([...described.values()].map((source) => source?.source_module), [
+        "lib/plan/bind.ts",
+        "lib/plan/build.ts",
+      ]);
+    }
+    // The first finds all in memory and the second forgets it.
+    at = now.call(performance) + 1e6;
+    let calls = 0;
+    performance.now = () => at + [0, 50, 500][Math.min(calls++, 2)];
+    await sources.describe(modules);
+    const [kept, again] = await Promise.all([sources.describe(modules), sources.describe(modules)]);
+    assert.deepEqual(kept, again);
+    assert.ok([...kept.values()].every((source) => source !== undefined));
+  } finally {
+    performance.now = now;
+  }
+});
