@@ -29,6 +29,10 @@ import { closeAll, type Closer, onStateAsked, seconds } from "./waits.ts";
 
 const SHOTS = Deno.env.get("SVC_SCREENSHOTS");
 
+/** What a browser says of requests to a server that ends: which of these depends on the moment. */
+export const ENDED_SERVER =
+  /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_CONNECTION_CLOSED|ERR_SOCKET_NOT_CONNECTED|ERR_INCOMPLETE|ERR_EMPTY/;
+
 export interface SceneOptions {
   /** Files of the project by path. */
   files?: Record<string, string>;

@@ -1,7 +1,7 @@
 /** The frame: what every view stands in. */
 import assert from "node:assert/strict";
 import { within } from "../support/until.ts";
-import { browserTest, COUNT_SHIFTS, eventually } from "./browser.ts";
+import { browserTest, COUNT_SHIFTS, ENDED_SERVER, eventually } from "./browser.ts";
 import { LONG } from "../support/long_recipe.ts";
 
 const VIEWS = ["Gallery", "Runs", "Compare", "Benchmarks", "Validation", "Data", "Catalog", "Training", "System"];
@@ -42,7 +42,7 @@ browserTest(
     await page.getByRole("row", { name: /runtime/ }).first().waitFor();
     assert.deepEqual(await built(), before);
   },
-  { serve: {}, axe: false, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
+  { serve: {}, axe: false, allow: [ENDED_SERVER] },
 );
 
 browserTest("a few presses of Tab lead to what a view is for", async ({ page, open, url }) => {
@@ -219,7 +219,7 @@ browserTest(
     await page.getByRole("link", { name: "channel.bit_boundary" }).click();
     await page.locator("[data-contract]").waitFor();
   },
-  { serve: {}, axe: false, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/] },
+  { serve: {}, axe: false, allow: [ENDED_SERVER] },
 );
 
 browserTest(
@@ -260,7 +260,7 @@ browserTest(
     await restart();
     await page.getByRole("row", { name: /runtime/ }).first().waitFor();
   },
-  { serve: {}, axe: false, allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY|ERR_FAILED/] },
+  { serve: {}, axe: false, allow: [ENDED_SERVER, /ERR_FAILED/] },
 );
 
 // A browser opens at most six connections to a server.

@@ -1,6 +1,6 @@
 /** Runs from the editor: the plan cache, workers, cancelling, a lost server, several recipes in sequence, failures beside each other. */
 import assert from "node:assert/strict";
-import { browserTest, eventually, watchFor } from "./browser.ts";
+import { browserTest, ENDED_SERVER, eventually, watchFor } from "./browser.ts";
 import {
   bundles,
   drafted,
@@ -154,7 +154,7 @@ browserTest(
   {
     files: { "recipes/slow.yaml": SLOW },
     serve: {},
-    allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE|ERR_EMPTY/, REFUSED],
+    allow: [ENDED_SERVER, REFUSED],
   },
 );
 
