@@ -149,9 +149,9 @@ const GROUPED: Record<string, { text: string; failures: string[]; reason: RegExp
     reason: /is killed \.\.\./,
   },
   rejects: {
-    text: `Deno.test("rejects", () => void Promise.reject(new Error("nobody waits"))); Deno.test("lost", () => {});`,
+    text: `Deno.test("rejects", () => void Promise.reject(new Error("not handled"))); Deno.test("lost", () => {});`,
     failures: ["rejects", "lost", "[after all tests]", "an error outside of its tests"],
-    reason: /Error: nobody waits/,
+    reason: /Error: not handled/,
   },
   pends: {
     text: `Deno.test("pends", () => new Promise(() => {})); Deno.test("good", () => {});`,

@@ -275,12 +275,12 @@ export const JOBS = {
       result: { report: report as unknown as Value },
     }),
   }),
-} satisfies Record<JobKind, unknown>;
+};
 
-/** Any kind, for what is made of all of them. */
-// deno-lint-ignore no-explicit-any -- a job is used at its own types; this is only the bound
-export type AnyJob = Job<any, string, any, any>;
-export const jobOf = (kind: JobKind): AnyJob => JOBS[kind] as unknown as AnyJob;
+/** A job of any kind, for what is made of all of them. */
+export type AnyJob = Job<AnyCall, string, Shape, RefusalStatus>;
+const BY_KIND: Readonly<Record<JobKind, AnyJob>> = JOBS;
+export const jobOf = (kind: JobKind): AnyJob => BY_KIND[kind];
 
 /** The error record of a run that did not complete. */
 function runError(runId: string, status: "failed" | "canceled", summary: JsonObject): Value {
