@@ -76,7 +76,7 @@ export async function recipeBytes(file: string, projectRoot: string, name = file
     const known = locateRecipe(file, projectRoot);
     if (known !== null) return await readLimited(known.file, name);
     const hint = didYouMean(file.replace(/^recipes\/|\.(ya?ml|json)$/g, ""), recipeNames(projectRoot)) ??
-      similarFile(file);
+      (/[/.]/.test(file) ? similarFile(file) : "svc recipe list lists the recipes");
     throw new SvcError(error.code, error.message, { hint });
   }
 }

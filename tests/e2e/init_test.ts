@@ -68,13 +68,15 @@ Deno.test(
 Deno.test(
   "recipes of the program run by name; fmt does not write them; a wrong name offers the nearest",
   inFolder(async (cwd) => {
-    const [plan, wrong, format] = await Promise.all([
+    const [plan, wrong, unknown, format] = await Promise.all([
       svc(["recipe", "plan", "bit_transport_awgn"], { cwd }),
       svc(["recipe", "plan", "recipes/quikstart.yaml"], { cwd }),
+      svc(["recipe", "plan", "zzzzzzzz"], { cwd }),
       svc(["recipe", "fmt", "quickstart", "--check"], { cwd }),
     ]);
     assert.equal(plan.code, 0, plan.stderr);
     assert.match(wrong.stderr, /recipe_not_found[\s\S]*Did you mean quickstart/);
+    assert.match(unknown.stderr, /recipe_not_found[\s\S]*help: svc recipe list lists the recipes/);
     assert.equal(format.code, 0, format.stderr);
     assert.deepEqual([...Deno.readDirSync(cwd)], []);
   }),
