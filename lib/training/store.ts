@@ -4,6 +4,7 @@
  */
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { isRacy } from "../artifact/file_age.ts";
 import { hashFile } from "../artifact/hash_file.ts";
 import { entryInside, type InsideEntry, moveEntry } from "../artifact/inside.ts";
 import { licenceText } from "../artifact/licence.ts";
@@ -301,12 +302,65 @@ function importRecord(path: string): JsonObject {
 }
 
 /**
- * The artifacts that are here, each read and hashed.
+ * The artifacts that are here, each read and hashed; one whose files are as they were is not read again.
  * @param options.operation only those that fill the slot of this operation
  */
 export function listTrainedArtifacts(store: ArtifactStore, options: { operation?: string } = {}): ArtifactRow[] {
-  return locations(store).map((located) => describe(located, store).row)
+  return locations(store).map((located) => rowOf(located, store))
     .filter(({ operations }) => options.operation === undefined || operations.includes(options.operation));
+}
+
+/** A row of the list, with the state of the folder and the contracts that it came from. */
+interface KeptRow {
+  state: string;
+  contracts: ReadonlyMap<string, OperationContract | undefined>;
+  row: ArtifactRow;
+}
+
+/** The page asks for the list at every load, and the networks have megabytes. */
+const keptRows = new Map<string, KeptRow>();
+const MAX_KEPT = 256;
+
+function rowOf(located: Located, store: ArtifactStore): ArtifactRow {
+  const key = JSON.stringify([located.path, located.place]), before = keptRows.get(key), { contractOf } = store;
+  const state = folderState(located.path);
+  if (
+    before !== undefined && before.state === state &&
+    [...before.contracts].every(([id, contract]) => contractOf?.(id) === contract)
+  ) return structuredClone(before.row);
+  keptRows.delete(key);
+  const contracts = new Map<string, OperationContract | undefined>();
+  const noted = (id: string) => {
+    const contract = contractOf?.(id);
+    contracts.set(id, contract);
+    return contract;
+  };
+  const { row } = describe(located, { ...store, contractOf: contractOf && noted });
+  // Without contracts nothing is compared with them, which is another row.
+  if (contractOf === undefined || state === null || folderState(located.path) !== state) return row;
+  if (keptRows.size >= MAX_KEPT) keptRows.clear();
+  keptRows.set(key, { state, contracts, row: structuredClone(row) });
+  return row;
+}
+
+/** Deno gives the time of the last change of an entry in whole seconds; no program can set it. */
+const CTIME_STEP_MS = 1000;
+
+/** Identity and times of all that a folder has; null where one has just changed, or cannot be looked at. */
+function folderState(folder: string): string | null {
+  const found: string[] = [], nowMs = Date.now();
+  const visit = (path: string): boolean => {
+    const { dev, ino, mode, size, mtimeNs, ctimeMs } = lstatSync(path, { bigint: true });
+    found.push([path, dev, ino, mode, size, mtimeNs, ctimeMs].join());
+    if (isRacy(Number(ctimeMs) + CTIME_STEP_MS, nowMs)) return false;
+    const isFolder = (Number(mode) & 0o170000) === 0o040000;
+    return !isFolder || readdirSync(path).every((name) => visit(join(path, name)));
+  };
+  try {
+    return visit(folder) ? found.join("\n") : null;
+  } catch {
+    return null; // The inspection says what is wrong with it.
+  }
 }
 
 /**

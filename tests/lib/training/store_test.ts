@@ -225,6 +225,46 @@ Deno.test(
 );
 
 Deno.test(
+  "a listed artifact is kept while its folder and its contracts are as they were, and no longer",
+  inFolder(async (folder) => {
+    const store = storeIn(folder), now = Date.now;
+    const { artifact: { path } } = await importTrainedArtifact(zipOf(packageFiles()), store);
+    let asked = 0;
+    const counted: ArtifactStore = { ...store, contractOf: (id) => (asked++, contractOf(id)) };
+    const statuses = (of = store) => listTrainedArtifacts(of).map(({ status }) => status);
+    const file = join(path, "training/loss.csv"), text = Deno.readTextFileSync(file);
+    // The time of a file does not tell what has just changed: it is read again.
+    const { mtime } = Deno.statSync(file);
+    assert.deepEqual(statuses(), ["ready"]);
+    Deno.writeTextFileSync(file, text.replace("1", "2"));
+    Deno.utimeSync(file, mtime!, mtime!);
+    assert.deepEqual(statuses(), ["invalid"]);
+    Deno.writeTextFileSync(file, text);
+    try {
+      Date.now = () => now() + 60_000;
+      const [row] = listTrainedArtifacts(counted);
+      assert.equal(row.status, "ready");
+      const once = asked;
+      row.name = "changed by its reader";
+      assert.notEqual(listTrainedArtifacts(counted)[0].name, row.name);
+      assert.equal(asked, once + 1, "only to see that the contract is the same");
+      assert.deepEqual(statuses({ ...store, contractOf: () => undefined }), ["unavailable"]);
+      assert.deepEqual(statuses(), ["ready"]);
+      Deno.writeTextFileSync(file, text.replace("1", "2"));
+      Deno.utimeSync(file, 1, 1);
+      assert.deepEqual(statuses(), ["invalid"]);
+      Deno.writeTextFileSync(file, text);
+      Deno.utimeSync(file, 2, 2);
+      assert.deepEqual(statuses(), ["ready"]);
+      Deno.writeTextFileSync(join(path, ".svc_import.json"), '{"label": "another"}');
+      assert.equal(listTrainedArtifacts(store)[0].label, "another");
+    } finally {
+      Date.now = now;
+    }
+  }),
+);
+
+Deno.test(
   "an artifact is found by digest, its beginning, id and path",
   inFolder(async (folder) => {
     const store = storeIn(folder);
