@@ -13,7 +13,8 @@
  *
  *     GMSD    = standard deviation over the pixels of (2 g h + c) / (g² + h² + c), c = 170 (range/255)²
  *
- * g, h: magnitude of the Prewitt gradient (weights 1/3, zeros outside) of the luma of x and y after 2 x 2 means.
+ * g, h: magnitude of the Prewitt gradient (weights 1/3, zeros outside) of the BT.601 luma of x and y after 2 x 2 means, an odd last row
+ * or column dropped. Grey images are their own luma.
  *
  * Sources: Wang, Bovik, Sheikh, Simoncelli, "Image quality assessment", IEEE Trans. Image Processing 13(4), 2004; Wang,
  * Simoncelli, Bovik, "Multiscale structural similarity for image quality assessment", Asilomar 2003; Xue, Zhang,
@@ -134,13 +135,8 @@ export function structuralSimilarity(x: Samples, y: Samples, shape: ImageShape, 
   return { ssim: ssim / shape.channels, msSsim: scales > 1 ? msSsim / shape.channels : null };
 }
 
-/** Means of l·cs and of cs of each scale of a channel, from the kernel. */
-function channelScores(
-  x: Samples,
-  y: Samples,
-  { height, width, channels }: ImageShape,
-  { range, scales }: { range: number; scales: number },
-): (channel: number) => Float64Array {
+/** Copies two images to the memory of the kernel. @returns the type of their samples and the bytes of each */
+function placeSamples(x: Samples, y: Samples, { height, width, channels }: ImageShape) {
   const Type = [Uint8Array, Float32Array].find((type) => x instanceof type && y instanceof type) ?? Float64Array;
   const count = height * width * channels, bytes = Type.BYTES_PER_ELEMENT * count;
   if (!kernel.reserve(bytes, height, width)) {
@@ -150,8 +146,18 @@ function channelScores(
   const { buffer } = kernel.memory, at = kernel.samplesOffset();
   new Type(buffer, at, count).set(x);
   new Type(buffer, at + bytes, count).set(y);
+  return { kind: [Uint8Array, Float32Array, Float64Array].indexOf(Type), bytes };
+}
+
+/** Means of l·cs and of cs of each scale of a channel, from the kernel. */
+function channelScores(
+  x: Samples,
+  y: Samples,
+  { height, width, channels }: ImageShape,
+  { range, scales }: { range: number; scales: number },
+): (channel: number) => Float64Array {
+  const { kind, bytes } = placeSamples(x, y, { height, width, channels }), { buffer } = kernel.memory;
   kernel.setWeights(...HALF_WINDOW);
-  const kind = [Uint8Array, Float32Array, Float64Array].indexOf(Type);
   const c1 = 2 * (0.01 * range) ** 2, c2 = 2 * (0.03 * range) ** 2;
   return (channel) => {
     kernel.similarity(kind, bytes, height, width, channels, channel, c1, c2, scales);
@@ -159,71 +165,11 @@ function channelScores(
   };
 }
 
-/**
- * ITU-R BT.601 luma of an image, 2 x 2 means of it with a border of zeros, an odd last row or column dropped. Grey images are
- * their own luma.
- */
-function halvedLuma(samples: Samples, { height, width, channels }: ImageShape) {
-  const weights = channels === 3 ? [0.299, 0.587, 0.114] : new Array<number>(channels).fill(1 / channels);
-  const rows = height >> 1, columns = width >> 1, stride = columns + 2;
-  const values = new Float64Array((rows + 2) * stride), line = width * channels;
-  const [red, green, blue] = weights;
-  for (let y = 0; y < rows; y++) {
-    const into = (y + 1) * stride + 1;
-    for (let x = 0; x < columns; x++) {
-      let sum = 0;
-      for (let part = 0; part < 4; part++) {
-        const at = (2 * y + (part >> 1)) * line + (2 * x + (part & 1)) * channels;
-        let luma = 0;
-        if (channels === 3) luma = 0 + red * samples[at] + green * samples[at + 1] + blue * samples[at + 2];
-        else for (let k = 0; k < channels; k++) luma += weights[k] * samples[at + k];
-        sum += luma / 4;
-      }
-      values[into + x] = sum;
-    }
-  }
-  return { values, rows, columns };
-}
-
-/** The value of Math.hypot for finite numbers, in a fraction of its time. */
-const hypotenuse = (a: number, b: number): number => {
-  const x = Math.abs(a), y = Math.abs(b), most = x > y ? x : y;
-  if (most === 0) return 0;
-  const p = x / most, q = y / most;
-  return Math.sqrt(p * p + q * q) * most;
-};
-
-/** Magnitude of the Prewitt gradient, zeros outside the image. */
-function prewittMagnitude({ values, rows, columns }: ReturnType<typeof halvedLuma>): Float64Array {
-  const stride = columns + 2, out = new Float64Array(rows * columns);
-  for (let y = 0, to = 0; y < rows; y++) {
-    let a = y * stride, b = a + stride, c = b + stride;
-    for (let x = 0; x < columns; x++, a++, b++, c++, to++) {
-      const across = values[a + 2] - values[a] + (values[b + 2] - values[b]) + (values[c + 2] - values[c]);
-      const down = values[c] - values[a] + (values[c + 1] - values[a + 1]) + (values[c + 2] - values[a + 2]);
-      out[to] = hypotenuse(across, down) / 3;
-    }
-  }
-  return out;
-}
-
 /** GMSD needs a gradient of the halved image. */
 export const isGmsdDefined = ({ height, width }: ImageShape): boolean => Math.min(height, width) >= 4;
 
 /** Gradient magnitude similarity deviation: 0 for equal images, larger for worse ones. */
 export function gradientDeviation(x: Samples, y: Samples, shape: ImageShape, range: number): number {
-  const g = prewittMagnitude(halvedLuma(x, shape)), h = prewittMagnitude(halvedLuma(y, shape));
-  const c = 170 * (range / 255) ** 2, count = g.length;
-  let total = 0;
-  for (let i = 0; i < count; i++) {
-    const a = g[i], b = h[i];
-    total += g[i] = (2 * a * b + c) / (a * a + b * b + c);
-  }
-  const mean = total / count;
-  let squares = 0;
-  for (let i = 0; i < count; i++) {
-    const difference = g[i] - mean;
-    squares += difference * difference;
-  }
-  return Math.sqrt(squares / count);
+  const { kind, bytes } = placeSamples(x, y, shape), { height, width, channels } = shape;
+  return kernel.gradientDeviation(kind, bytes, height, width, channels, 170 * (range / 255) ** 2);
 }

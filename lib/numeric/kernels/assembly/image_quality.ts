@@ -1,6 +1,6 @@
 /**
- * SSIM of one channel on several scales, for ../image_quality.ts, which has the formulas. The Gaussian window filters the rows,
- * then the columns, two pixels at a time; each sum is in the order of its taps, and totals in the order of the pixels.
+ * SSIM of one channel on several scales, and GMSD, for ../image_quality.ts, which has the formulas. The Gaussian window filters the
+ * rows, then the columns, two pixels at a time; each sum is in the order of its taps, and totals in the order of the pixels.
  *
  * Memory from `BASE` on: for each scale the means of l·cs and of cs; the samples of both images; two lines each of sums and
  * differences, one each of their squares; a ring of filtered rows; planes of two coarser scales.
@@ -51,12 +51,13 @@ function lineBytes(width: i32): usize {
   return aligned(8 * <usize>width) + SLACK;
 }
 
-/** Makes room for two images of `bytes` each and for the work on one channel. @returns whether there is memory */
+/** Makes room for two images of `bytes` each and for the work on one channel, or on their luma. @returns whether there is memory */
 export function reserve(bytes: f64, height: i32, width: i32): bool {
   // In f64, because the sum may exceed the addresses.
   const coarse = 8 * <f64>(height >> 1) * <f64>(width >> 1) + <f64>SLACK;
-  const lines = <f64>(6 * lineBytes(width) + <usize>WINDOW * mapBytes(width));
-  const pages = Math.ceil((<f64>(SAMPLES + 64 + SLACK) + 2 * bytes + lines + 4 * coarse) / 65536);
+  const lines = width < WINDOW ? 0 : <f64>(6 * lineBytes(width) + <usize>WINDOW * mapBytes(width)) + 4 * coarse;
+  const work = Math.max(lines, <f64>(6 * lumaBytes(width >> 1)) + coarse);
+  const pages = Math.ceil((<f64>(SAMPLES + 64 + SLACK) + 2 * bytes + work) / 65536);
   if (pages > 65536) return false;
   return <i32>pages <= memory.size() || memory.grow(<i32>pages - memory.size()) >= 0;
 }
@@ -252,4 +253,129 @@ function down(
   sum = f64x2.add(sum, f64x2.mul(f64x2.splat(w3), f64x2.add(v128.load(p2 + map), v128.load(p8 + map))));
   sum = f64x2.add(sum, f64x2.mul(f64x2.splat(w4), f64x2.add(v128.load(p1 + map), v128.load(p9 + map))));
   return f64x2.add(sum, f64x2.mul(f64x2.splat(w5), f64x2.add(v128.load(p0 + map), v128.load(p10 + map))));
+}
+
+/** Bytes of a line of halved luma with a zero at each end. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function lumaBytes(columns: i32): usize {
+  return aligned(8 * <usize>(columns + 2) + SLACK);
+}
+
+/**
+ * GMSD of two images whose samples lie where `similarity` finds them.
+ * Memory behind them: three lines of halved luma of each image, then the similarity of each pixel.
+ */
+export function gradientDeviation(kind: i32, bytes: usize, height: i32, width: i32, channels: i32, c: f64): f64 {
+  const rows = height >> 1, columns = width >> 1, line = lumaBytes(columns), first = aligned(SAMPLES + 2 * bytes);
+  const second = first + 3 * line, plane = second + 3 * line;
+  memory.fill(first, 0, 6 * line);
+  lumaLine(kind, SAMPLES, width, channels, columns, first);
+  lumaLine(kind, SAMPLES + bytes, width, channels, columns, second);
+  let total: f64 = 0, at = plane;
+  for (let y = 0; y < rows; y++) {
+    const below = line * <usize>((y + 1) % 3);
+    if (y + 1 < rows) {
+      lumaLine(kind, SAMPLES, width, channels, columns, first + below, y + 1);
+      lumaLine(kind, SAMPLES + bytes, width, channels, columns, second + below, y + 1);
+    } else {
+      memory.fill(first + below, 0, line);
+      memory.fill(second + below, 0, line);
+    }
+    const above = line * <usize>((y + 2) % 3);
+    total = gradientLine(first, second, above, line * <usize>(y % 3), below, columns, c, at, total);
+    at += 8 * <usize>columns;
+  }
+  const count = <f64>rows * <f64>columns, mean = total / count;
+  let squares: f64 = 0;
+  for (at = plane; at < plane + 8 * <usize>rows * <usize>columns; at += 8) {
+    const difference = load<f64>(at) - mean;
+    squares += difference * difference;
+  }
+  return Math.sqrt(squares / count);
+}
+
+/** A line of 2 x 2 means of luma, after a zero. */
+function lumaLine(kind: i32, image: usize, width: i32, channels: i32, columns: i32, into: usize, y: i32 = 0): void {
+  if (kind === UINT8) lumaLineOf(UINT8, image, width, channels, columns, into, y);
+  else if (kind === FLOAT32) lumaLineOf(FLOAT32, image, width, channels, columns, into, y);
+  else lumaLineOf(2, image, width, channels, columns, into, y);
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function lumaLineOf(
+  kind: i32,
+  image: usize,
+  width: i32,
+  channels: i32,
+  columns: i32,
+  into: usize,
+  y: i32,
+): void {
+  const size: usize = kind === UINT8 ? 1 : kind === FLOAT32 ? 4 : 8, step = size * <usize>channels;
+  let above = image + step * <usize>width * <usize>(2 * y), below = above + step * <usize>width;
+  for (let x = 0; x < columns; x++, above += 2 * step, below += 2 * step) {
+    let sum = luma(kind, size, above, channels) / 4;
+    sum += luma(kind, size, above + step, channels) / 4;
+    sum += luma(kind, size, below, channels) / 4;
+    sum += luma(kind, size, below + step, channels) / 4;
+    store<f64>(into + 8 * <usize>(x + 1), sum);
+  }
+}
+
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function luma(kind: i32, size: usize, at: usize, channels: i32): f64 {
+  if (channels === 3) {
+    return 0.299 * sample(kind, at) + 0.587 * sample(kind, at + size) + 0.114 * sample(kind, at + 2 * size);
+  }
+  const weight = 1 / <f64>channels;
+  let sum: f64 = 0;
+  for (let k = 0; k < channels; k++) sum += weight * sample(kind, at + size * <usize>k);
+  return sum;
+}
+
+/** Similarities of the gradients of a line. @returns the total with those of the line */
+function gradientLine(
+  first: usize,
+  second: usize,
+  above: usize,
+  middle: usize,
+  below: usize,
+  columns: i32,
+  c: f64,
+  into: usize,
+  total: f64,
+): f64 {
+  const constant = f64x2.splat(c), two = f64x2.splat(2);
+  for (let left = columns, x: usize = 0; left > 0; left -= 2, x += 16) {
+    const g = gradient(first + above + x, first + middle + x, first + below + x);
+    const h = gradient(second + above + x, second + middle + x, second + below + x);
+    const s = f64x2.div(
+      f64x2.add(f64x2.mul(f64x2.mul(two, g), h), constant),
+      f64x2.add(f64x2.add(f64x2.mul(g, g), f64x2.mul(h, h)), constant),
+    );
+    v128.store(into + x, s);
+    total += f64x2.extract_lane(s, 0);
+    if (left > 1) total += f64x2.extract_lane(s, 1);
+  }
+  return total;
+}
+
+/** Magnitudes of the Prewitt gradient of two pixels from the lines above, of and below them. */
+// @ts-ignore: decorator of AssemblyScript
+@inline
+function gradient(a: usize, b: usize, c: usize): v128 {
+  const a0 = v128.load(a), a2 = v128.load(a, 16), c0 = v128.load(c), c2 = v128.load(c, 16);
+  const across = f64x2.abs(
+    f64x2.add(f64x2.add(f64x2.sub(a2, a0), f64x2.sub(v128.load(b, 16), v128.load(b))), f64x2.sub(c2, c0)),
+  );
+  const down = f64x2.abs(
+    f64x2.add(f64x2.add(f64x2.sub(c0, a0), f64x2.sub(v128.load(c, 8), v128.load(a, 8))), f64x2.sub(c2, a2)),
+  );
+  // Scaled by the larger one, as a hypotenuse.
+  const most = f64x2.max(across, down), p = f64x2.div(across, most), q = f64x2.div(down, most);
+  const length = f64x2.mul(f64x2.sqrt(f64x2.add(f64x2.mul(p, p), f64x2.mul(q, q))), most);
+  return f64x2.div(v128.and(length, f64x2.ne(most, f64x2.splat(0))), f64x2.splat(3));
 }
