@@ -235,7 +235,7 @@ async function checkStreaming(operation: Operation, cases: readonly ConformanceC
     const { inputs: required = {}, streaming } = operation.definition;
     if (Object.keys(inputs).some((port) => !(port in required) && !streaming!.whole?.includes(port))) continue;
     const whole = await runOperation(operation, { inputs, params: item.params as JsonObject });
-    const blocks = runInBlocks(operation, whole.params, inputs);
+    const blocks = await runInBlocks(operation, whole.params, inputs);
     if (blocks === null) continue;
     streamed++;
     const { outputs, metrics = {}, metadata = {} } = blocks;
@@ -249,7 +249,11 @@ async function checkStreaming(operation: Operation, cases: readonly ConformanceC
 }
 
 /** The result of an operation that works in blocks; null where it does not with these parameters and inputs. */
-function runInBlocks({ definition, contract }: Operation, params: JsonObject, inputs: Record<string, GivenInput>) {
+async function runInBlocks(
+  { definition, contract }: Operation,
+  params: JsonObject,
+  inputs: Record<string, GivenInput>,
+) {
   const plain = plainParams(params), { allows, open, whole: read = [], companions: known = [] } = definition.streaming!;
   if (!(allows?.(plain) ?? true)) return null;
   const given = Object.entries(inputs).map(([port, input]) => {
@@ -276,7 +280,7 @@ function runInBlocks({ definition, contract }: Operation, params: JsonObject, in
     return [port, { kind, metadata: described, length, shape: array.shape, arrayNames, array: refuse, json: refuse }];
   });
   const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });
-  const stream = open({
+  const stream = await open({
     inputs: Object.fromEntries(shown),
     params: plain,
     generator: Generator.seeded(BigInt(plain.seed as number | bigint ?? 0)),

@@ -352,12 +352,16 @@ export interface Streaming<In extends Ports, Params extends z.ZodObject> {
   whole?: readonly string[];
   /** Companions of inputs that it reads; with others, steps run one after another. */
   companions?: readonly string[];
+  /** Outputs that are complete after the last block only: steps that read them are in no chain with this one. */
+  late?: readonly string[];
+  /** Least bytes of the outputs of a chain that it takes part in; default that of all chains. */
+  least?: number;
   /** @returns null for inputs that need the whole arrays */
   open(
     context:
       & Pick<RunContext<In, Record<never, never>, Params>, "params" | "generator" | "backend">
       & { readonly inputs: { readonly [K in keyof In]: StreamInput } & { readonly [port: string]: StreamInput } },
-  ): OperationStream<keyof In & string> | null;
+  ): OperationStream<keyof In & string> | null | Promise<OperationStream<keyof In & string> | null>;
 }
 
 /**

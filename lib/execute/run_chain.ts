@@ -108,16 +108,16 @@ interface OpenStep {
  * @returns the written outputs of each step, without their digests; null where a step needs whole arrays
  * @throws SvcError of an operation, or as `runStep`
  */
-export function runChain(
+export async function runChain(
   operations: readonly Operation[],
   tasks: readonly StepTask[],
   report: Report,
-): WrittenStep[] | null {
+): Promise<WrittenStep[] | null> {
   const cancellation = cancellationOf(tasks[0].cancelFlag);
   using files = new DisposableStack();
   const steps: OpenStep[] = [];
   for (const [index, { definition }] of operations.entries()) {
-    const step = openStep(definition, tasks[index], steps, files);
+    const step = await openStep(definition, tasks[index], steps, files);
     if (step === null) return null;
     steps.push(step);
   }
@@ -138,12 +138,12 @@ export function runChain(
   return steps.map(finish);
 }
 
-function openStep(
+async function openStep(
   definition: PlainDefinition,
   task: StepTask,
   before: readonly OpenStep[],
   files: DisposableStack,
-): OpenStep | null {
+): Promise<OpenStep | null> {
   const started = performance.now(), { whole: read = [], companions: known = [], open } = definition.streaming!;
   const shown = new Map<string, StreamInput>(), inputs: OpenInput[] = [];
   for (const { port, step, output } of task.chained) {
@@ -153,6 +153,7 @@ function openStep(
       const { shape } = made.array();
       shown.set(port, Object.assign(made, { shape, length: elementCount(shape) }));
     }
+    if (array === undefined && made === undefined) return null;
     if (array === undefined) continue;
     const companions = Object.entries(array.companions ?? {});
     if (companions.some(([name]) => !known.includes(name))) return null;
@@ -170,7 +171,7 @@ function openStep(
   if (task.chained.length > 0 && inputs.length === 0) return null;
   checkRequiredMetadata(definition, shown);
   let generator: Generator | undefined;
-  const stream = open({
+  const stream = await open({
     inputs: Object.fromEntries(shown),
     params: plainParams(asObject(parseJson(task.params))),
     get generator() {

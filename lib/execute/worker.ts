@@ -48,7 +48,7 @@ self.onmessage = async ({ data: { taskId, steps } }: MessageEvent<Task>) => {
     const operations = await Promise.all(steps.map(load));
     if (steps.length > 1) {
       const { runChain } = await import("./run_chain.ts");
-      return send({ type: "written", taskId, steps: runChain(operations, steps, report) });
+      return send({ type: "written", taskId, steps: await runChain(operations, steps, report) });
     }
     const [step] = steps, written = await runStep(operations[0], step, report);
     send({ type: "written", taskId, steps: [written] });

@@ -9,7 +9,7 @@ import type { OutputSize } from "../contract/operation.ts";
 import { isObject } from "../contract/value.ts";
 import type { CheckedStep } from "./check_steps.ts";
 
-/** Chains with smaller outputs run step by step: their arrays fit in the caches of a processor. */
+/** Chains with smaller outputs run step by step: their arrays fit in the caches of a processor. An operation may need more. */
 const LEAST_CHAIN_BYTES = 2 ** 23;
 
 /**
@@ -21,17 +21,20 @@ export function chainsOf(
   steps: readonly Pick<CheckedStep, "step" | "params" | "registered">[],
   sizes: ReadonlyMap<string, OutputSize>,
   least = LEAST_CHAIN_BYTES,
+  without: ReadonlySet<string> = new Set(),
 ): ReadonlyMap<string, number> {
   // Most recipes are small.
   if (sizes.values().reduce((sum, { bytes }) => sum + bytes, 0) < least) return new Map();
   const chains: { ids: string[]; bytes: number }[] = [], chainOf = new Map<string, (typeof chains)[number]>();
+  const late = new Set<string>();
   for (const { step, params, registered: { operation: { definition } } } of steps) {
     const { streaming, optionalInputs = {}, threadSafe } = definition;
     const outputs = Object.keys(definition.outputs).map((port) => sizes.get(`${step.id}.${port}`)!.bytes);
-    if (outputs.some((bytes) => bytes >= MAX_ARCHIVE_BYTES)) continue;
+    if (outputs.some((bytes) => bytes >= MAX_ARCHIVE_BYTES) || without.has(step.id)) continue;
     if (streaming === undefined || !threadSafe || !(streaming.allows?.(plainParams(params)) ?? true)) continue;
     if (Object.keys(optionalInputs).some((port) => port in step.inputs && !streaming.whole?.includes(port))) continue;
-    const producers = Object.values(step.inputs).map((source) => chainOf.get(source.split(".")[0]));
+    const producers = Object.values(step.inputs)
+      .map((source) => late.has(source) ? undefined : chainOf.get(source.split(".")[0]));
     if (producers.includes(undefined)) continue;
     const chain = { ids: [step.id], bytes: outputs.reduce((sum, bytes) => sum + bytes, 0) };
     for (const producer of new Set(producers as typeof chains)) {
@@ -41,7 +44,16 @@ export function chainsOf(
     }
     chains.push(chain);
     for (const id of chain.ids) chainOf.set(id, chain);
+    for (const port of streaming.late ?? []) late.add(`${step.id}.${port}`);
   }
+  const asking = new Map(
+    steps.map(({ step, registered }) => [step.id, registered.operation.definition.streaming?.least]),
+  );
+  // Without their steps that need longer chains, shorter ones may still be long enough.
+  const early = least === 0
+    ? []
+    : chains.flatMap(({ ids, bytes }) => ids.filter((id) => bytes < (asking.get(id) ?? 0)));
+  if (early.length > 0) return chainsOf(steps, sizes, least, new Set([...without, ...early]));
   const long = chains.filter(({ ids, bytes }) => ids.length > 1 && bytes >= least);
   const order = steps.map(({ step }) => step.id);
   long.sort((a, b) => first(a.ids, order) - first(b.ids, order));

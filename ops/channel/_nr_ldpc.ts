@@ -11,6 +11,9 @@ export const NR_LDPC_KEY = "nr_ldpc";
 /** Sums of received values at their positions of the circular buffer, float32 [block, code block, N_cb]. */
 export const SOFT_BUFFER = artifactKind("channel.nr_soft_buffer.numpy", { rv_sequence: "list" });
 
+/** Least outputs of coded links that work in blocks; shorter ones keep the files of whole arrays that they had. */
+export const LEAST_CODED_BYTES = 2 ** 26;
+
 export const MOST_ITERATIONS = 1000;
 
 /** c_init of a stream. */
@@ -120,7 +123,11 @@ export function valuesOf(input: InputArtifact, expected: number): Float32Array {
       `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} are expected`,
     );
   }
-  const values = data as Float32Array;
+  return withoutNaN(data as Float32Array);
+}
+
+/** The same values. @throws SvcError `boundary_non_finite` */
+export function withoutNaN(values: Float32Array): Float32Array {
   for (let i = 0; i < values.length; i++) {
     if (!Number.isNaN(values[i])) continue;
     throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: value ${i} is NaN`);

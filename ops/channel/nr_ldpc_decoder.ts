@@ -28,10 +28,26 @@ import {
   motherValues,
 } from "../../lib/numeric/coding/nr_ldpc/rate_matching.ts";
 import { OPTIONAL_LDPC_CHOICES, optionalLdpcOptions } from "./_ldpc_decoder.ts";
-import { type CodedStream, NR_LDPC_KEY, readStream, seedOf, SOFT_BUFFER, softValues, valuesOf } from "./_nr_ldpc.ts";
+import {
+  type CodedStream,
+  LEAST_CODED_BYTES,
+  NR_LDPC_KEY,
+  readStream,
+  seedOf,
+  SOFT_BUFFER,
+  softValues,
+  valuesOf,
+  withoutNaN,
+} from "./_nr_ldpc.ts";
 
 /** Interval of progress reports, on several threads. */
 const CODE_BLOCKS_AT_ONCE = 128;
+
+const PARAMS = z.strictObject({
+  on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
+    .describe("payload of a block whose CRC fails: zeros, or the last estimate of the decoder; raise fails the step"),
+  ...OPTIONAL_LDPC_CHOICES,
+});
 
 export default defineOperation({
   id: "channel.nr_ldpc_decoder",
@@ -39,11 +55,7 @@ export default defineOperation({
   description: "Decodes 5G NR transport blocks from log-likelihood ratios and reports their CRCs",
   inputs: { llr: [LLR, SOFT_BUFFER] },
   outputs: { bits: PAYLOAD_BITS, report: REPORT },
-  params: z.strictObject({
-    on_tb_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
-      .describe("payload of a block whose CRC fails: zeros, or the last estimate of the decoder; raise fails the step"),
-    ...OPTIONAL_LDPC_CHOICES,
-  }),
+  params: PARAMS,
   differentiability: notExported("torch", "stop", "Hard bits and CRC decisions"),
   backends: { benchmark_run: ["phylib"], dataset_capture: ["phylib"] },
   inputMetadataRequirements: { llr: { all_of: [NR_LDPC_KEY] } },
@@ -57,15 +69,37 @@ export default defineOperation({
   // At most a payload bit for each log-likelihood ratio.
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   importance: "block",
+  streaming: {
+    least: LEAST_CODED_BYTES,
+    // The other decoders take long enough to gain from threads.
+    allows: (params) => optionalLdpcOptions(params) === undefined,
+    late: ["bits", "report"],
+    async open({ inputs: { llr }, params }) {
+      const stream = readStream(llr.metadata), { parameters, blockCount, redundancyVersion, limitBits } = stream;
+      const { codedBits } = parameters, plain = redundancyVersion === 0 && limitBits === 0;
+      if (!plain || llr.kind === SOFT_BUFFER.id || llr.length !== blockCount * codedBits) return null;
+      const { decodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
+      const scrambling = goldSequence(seedOf(stream), blockCount === 0 ? 0 : codedBits);
+      const options = { iterations: stream.iterations, earlyStop: params.early_stop, scrambling };
+      const { take, result } = await delivery(llr, stream, params);
+      return {
+        arrays: {},
+        unit: { llr: codedBits },
+        next(blocks) {
+          const values = withoutNaN(blocks.llr.data as Float32Array);
+          for (let at = 0; at < values.length; at += codedBits) {
+            take(decodeTransportBlock(values.subarray(at, at + codedBits), parameters, options));
+          }
+          return {};
+        },
+        end: result,
+      };
+    },
+  },
   async run({ inputs, params, progress, threads }) {
-    const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
-    const belief = optionalLdpcOptions(params);
-    const implementation = belief === undefined
-      ? DECODER_IMPLEMENTATION
-      : `${belief.schedule}_${belief.checkRule}_float32`;
     const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
-    const { metadata } = inputs.llr, stream = readStream(metadata);
-    const { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts } = stream;
+    const belief = optionalLdpcOptions(params), stream = readStream(inputs.llr.metadata);
+    const { parameters: { codeBlockCount }, blockCount } = stream;
     const { decodable, llr, scrambling } = received(inputs.llr, stream), { codedBits } = decodable;
     const options = {
       iterations: stream.iterations,
@@ -74,30 +108,47 @@ export default defineOperation({
       belief,
       threads,
     };
-    const atOnce = threads === 1 ? 1 : Math.ceil(CODE_BLOCKS_AT_ONCE / parameters.codeBlockCount);
-    const bits = new Uint8Array(payloadBits), passed: boolean[] = [];
-    let iterations = 0;
-    let decodedBlocks: DecodedTransportBlock[] = [];
-    for (let index = 0; index < blockCount; index++) {
-      if (index % atOnce === 0) {
-        const count = Math.min(atOnce, blockCount - index);
-        const values = llr.subarray(index * codedBits, (index + count) * codedBits);
-        decodedBlocks = decodeTransportBlocks(values, decodable, count, options);
+    const atOnce = threads === 1 ? 1 : Math.ceil(CODE_BLOCKS_AT_ONCE / codeBlockCount);
+    const { take, result } = await delivery(inputs.llr, stream, params);
+    for (let index = 0; index < blockCount; index += atOnce) {
+      const count = Math.min(atOnce, blockCount - index);
+      const values = llr.subarray(index * codedBits, (index + count) * codedBits);
+      for (const [i, block] of decodeTransportBlocks(values, decodable, count, options).entries()) {
+        take(block);
+        progress(index + i + 1, blockCount, { phase: "decode", unit: "blocks" });
       }
-      const block = decodedBlocks[index % atOnce];
-      passed.push(block.crcPassed);
-      if (!block.crcPassed && params.on_tb_crc_failure === "raise") {
-        throw new SvcError("tb_crc_failed", `Cannot deliver transport block ${index} of ${blockCount}: its CRC fails`, {
-          hint: "Raise snr_db or lower the code rate, or set on_tb_crc_failure to zero_fill or keep_estimate",
-        });
-      }
-      const start = index * payloadBitsPerBlock, end = Math.min(payloadBits, start + payloadBitsPerBlock);
-      if (block.crcPassed || params.on_tb_crc_failure === "keep_estimate") {
-        bits.set(block.bits.subarray(0, end - start), start);
-      }
-      for (const codeBlock of block.codeBlocks) iterations += codeBlock.iterations;
-      progress(index + 1, blockCount, { phase: "decode", unit: "blocks" });
     }
+    return result();
+  },
+});
+
+/** Takes the decoded blocks of a stream in their order, and makes the outputs of all. */
+async function delivery(
+  input: InputArtifact,
+  { parameters, payloadBitsPerBlock, blockCount, payloadBits, itemCounts }: CodedStream,
+  params: z.output<typeof PARAMS>,
+) {
+  const { DECODER_IMPLEMENTATION } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
+  const belief = optionalLdpcOptions(params), { metadata } = input;
+  const implementation = belief === undefined
+    ? DECODER_IMPLEMENTATION
+    : `${belief.schedule}_${belief.checkRule}_float32`;
+  const bits = new Uint8Array(payloadBits), passed: boolean[] = [];
+  let iterations = 0;
+  const take = (block: DecodedTransportBlock) => {
+    const index = passed.push(block.crcPassed) - 1;
+    if (!block.crcPassed && params.on_tb_crc_failure === "raise") {
+      throw new SvcError("tb_crc_failed", `Cannot deliver transport block ${index} of ${blockCount}: its CRC fails`, {
+        hint: "Raise snr_db or lower the code rate, or set on_tb_crc_failure to zero_fill or keep_estimate",
+      });
+    }
+    const start = index * payloadBitsPerBlock, end = Math.min(payloadBits, start + payloadBitsPerBlock);
+    if (block.crcPassed || params.on_tb_crc_failure === "keep_estimate") {
+      bits.set(block.bits.subarray(0, end - start), start);
+    }
+    for (const codeBlock of block.codeBlocks) iterations += codeBlock.iterations;
+  };
+  const result = () => {
     const failed = passed.flatMap((crcPassed, index) => (crcPassed ? [] : [index]));
     const decoded = travel(metadata, {
       decoder_implementation: implementation,
@@ -106,7 +157,7 @@ export default defineOperation({
       ...declareUnit(metadata, "transport_block", { size: payloadBitsPerBlock, total: payloadBits }),
     }, [NR_LDPC_KEY, "source_item_counts"]);
     const codeBlockCount = blockCount * parameters.codeBlockCount;
-    const lost = lostBlocks("channel.payload_delivery_block_error_rate", passed, inputs.llr);
+    const lost = lostBlocks("channel.payload_delivery_block_error_rate", passed, input);
     const { outputs: { report }, metrics } = reportResult(
       "channel.nr_ldpc_decoder",
       lost.metrics,
@@ -128,15 +179,13 @@ export default defineOperation({
     );
     const payload = bitsArtifact(bits, decoded, "payload.bits");
     return {
-      outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
+      outputs: { bits: { ...payload, companions: companionsOf(input) }, report },
       metrics,
-      metadata: {
-        decoder_implementation: implementation,
-        ...lost.metadata,
-      },
+      metadata: { decoder_implementation: implementation, ...lost.metadata },
     };
-  },
-});
+  };
+  return { take, result };
+}
 
 /** Values to decode and the parameters that lay them out: as received, or in the order of the circular buffer. */
 function received(input: InputArtifact, stream: CodedStream) {

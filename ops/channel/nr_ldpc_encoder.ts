@@ -8,8 +8,16 @@
  * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · G].
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation, SvcError, usedWhen, z } from "../api.ts";
-import { bitsArtifact, bitsOf, companionsOf, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { defineOperation, type JsonObject, SvcError, usedWhen, z } from "../api.ts";
+import { checkBits } from "../../lib/artifact/boundary.ts";
+import {
+  bitMetadata,
+  bitsArtifact,
+  bitsOf,
+  companionsOf,
+  sourceItemCounts,
+  travel,
+} from "../../lib/artifact/values.ts";
 import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import {
   type CircularBuffer,
@@ -23,7 +31,14 @@ import {
 } from "../../lib/numeric/coding/nr_ldpc/code_parameters.ts";
 import { goldSequence } from "../../lib/numeric/coding/nr_ldpc/scrambling.ts";
 import { type ReadFormat, readFormat, TRANSPORT_FORMAT } from "../_nr_transport_format.ts";
-import { type CodedStream, describeStream, MOST_ITERATIONS, NR_LDPC_KEY, seedOf } from "./_nr_ldpc.ts";
+import {
+  type CodedStream,
+  describeStream,
+  LEAST_CODED_BYTES,
+  MOST_ITERATIONS,
+  NR_LDPC_KEY,
+  seedOf,
+} from "./_nr_ldpc.ts";
 import { itemsInBlocks } from "./_serial.ts";
 
 /** Parameters that a format replaces, with their defaults. */
@@ -83,48 +98,85 @@ export default defineOperation({
     const { size, codedBits } = blockOf(params);
     return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * codedBits]] };
   },
+  streaming: {
+    least: LEAST_CODED_BYTES,
+    async open({ inputs: { bits: { metadata: before, length: bitCount } }, params }) {
+      const { size, length, metadata, encode } = await encoderOf(before, bitCount, params, blockOf(params));
+      return {
+        arrays: { coded_bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) } },
+        unit: { bits: size },
+        next: ({ bits }) => ({ coded_bits: encode(checkBits(bits)) }),
+      };
+    },
+  },
   async run({ inputs, params, progress }) {
-    const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
     const bits = bitsOf(inputs.bits);
     const coding = inputs.format === undefined ? blockOf(params) : wholeBlocks(readFormat(inputs.format));
-    const { size, blockBits, codedBits } = coding;
-    const parameters = codeParameters(coding);
-    const blockCount = Math.ceil(bits.length / size);
-    const redundancyVersion = params.redundancy_version ?? 0, limitBits = params.tbs_lbrm_bits ?? 0;
-    const buffer = redundancyVersion === 0 && limitBits === 0 ? undefined : bufferOf(parameters, limitBits);
-    const items = sourceItemCounts(inputs.bits.metadata, bits.length);
-    const stream: CodedStream = {
-      parameters,
-      payloadBitsPerBlock: size,
-      blockCount,
-      payloadBits: bits.length,
-      channelType: params.channel_type,
-      rnti: params.n_rnti,
-      id: params.n_id,
-      codeword: params.codeword_index,
-      iterations: params.num_bp_iter,
-      redundancyVersion,
-      limitBits,
-      itemCounts: items,
-    };
-    const scrambling = goldSequence(seedOf(stream), codedBits);
-    const coded = new Uint8Array(blockCount * codedBits), block = new Uint8Array(blockBits);
-    for (let index = 0; index < blockCount; index++) {
-      const payload = bits.subarray(index * size, (index + 1) * size);
-      block.fill(0).set(payload);
+    const { metadata, encode } = await encoderOf(inputs.bits.metadata, bits.length, params, coding);
+    const coded = encode(bits, (done, total) => progress(done, total, { phase: "encode", unit: "blocks" }));
+    return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
+  },
+});
+
+/**
+ * The encoder of a stream of `bitCount` bits.
+ * @returns bits of a block, number and metadata of the coded bits, and what encodes consecutive blocks, of which the last may be shorter
+ */
+async function encoderOf(
+  before: JsonObject,
+  bitCount: number,
+  params: StreamParams,
+  coding: ReturnType<typeof blockOf> | ReturnType<typeof wholeBlocks>,
+) {
+  const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
+  const { size, blockBits, codedBits } = coding, parameters = codeParameters(coding);
+  const blockCount = Math.ceil(bitCount / size), items = sourceItemCounts(before, bitCount);
+  const redundancyVersion = params.redundancy_version ?? 0, limitBits = params.tbs_lbrm_bits ?? 0;
+  const buffer = redundancyVersion === 0 && limitBits === 0 ? undefined : bufferOf(parameters, limitBits);
+  const stream: CodedStream = {
+    parameters,
+    payloadBitsPerBlock: size,
+    blockCount,
+    payloadBits: bitCount,
+    channelType: params.channel_type,
+    rnti: params.n_rnti,
+    id: params.n_id,
+    codeword: params.codeword_index,
+    iterations: params.num_bp_iter,
+    redundancyVersion,
+    limitBits,
+    itemCounts: items,
+  };
+  const scrambling = goldSequence(seedOf(stream), codedBits), block = new Uint8Array(blockBits);
+  const metadata = travel(before, {
+    [NR_LDPC_KEY]: describeStream(stream),
+    ...itemsInBlocks(items, size, codedBits),
+  }, ["source_item_counts"]);
+  const encode = (bits: Uint8Array, progress?: (done: number, total: number) => void) => {
+    const count = Math.ceil(bits.length / size), coded = new Uint8Array(count * codedBits);
+    for (let index = 0; index < count; index++) {
+      block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
       const sent = buffer === undefined
         ? encodeTransportBlock(block, parameters, scrambling)
         : encodeRedundancyVersion(block, parameters, { buffer, redundancyVersion, scrambling });
       coded.set(sent, index * codedBits);
-      progress(index + 1, blockCount, { phase: "encode", unit: "blocks" });
+      progress?.(index + 1, count);
     }
-    const metadata = travel(inputs.bits.metadata, {
-      [NR_LDPC_KEY]: describeStream(stream),
-      ...itemsInBlocks(items, size, codedBits),
-    }, ["source_item_counts"]);
-    return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
-  },
-});
+    return coded;
+  };
+  return { size, length: blockCount * codedBits, metadata, encode };
+}
+
+/** Parameters of a stream besides the sizes of its blocks. */
+interface StreamParams {
+  channel_type: CodedStream["channelType"];
+  n_rnti: number;
+  n_id: number;
+  codeword_index: CodedStream["codeword"];
+  num_bp_iter: number;
+  redundancy_version?: number;
+  tbs_lbrm_bits?: number;
+}
 
 /** Blocks of a format carry as many payload bits as they have. */
 const wholeBlocks = (format: ReadFormat) => ({ ...format, size: format.blockBits });

@@ -1,6 +1,18 @@
 /** Polar codes of the NR control channels. */
-import { defineOperation, float, isNumber, isObject, type JsonObject, SvcError, toNumber, z } from "../api.ts";
+import { checkBits } from "../../lib/artifact/boundary.ts";
 import {
+  defineOperation,
+  float,
+  type InputArtifact,
+  isNumber,
+  isObject,
+  type JsonObject,
+  SvcError,
+  toNumber,
+  z,
+} from "../api.ts";
+import {
+  bitMetadata,
   bitsArtifact,
   bitsOf,
   companionsOf,
@@ -27,6 +39,8 @@ import { notExported } from "../_backends.ts";
 import { valuesOf } from "./_nr_ldpc.ts";
 
 const NR_POLAR_KEY = "nr_polar";
+/** Least outputs of links that work in blocks; shorter ones keep the files of whole arrays that they had. */
+const LEAST_CHAIN_BYTES = 2 ** 25;
 
 const describeStream = ({ code, rnti, blockCount, paddingBits, itemCounts }: PolarStream): JsonObject => ({
   message_type: code.messageType,
@@ -132,25 +146,57 @@ const nrPolarEncoder = defineOperation({
   estimate: ({ payload_bits, coded_bits }, { bits: { bytes, shape = [bytes] } }) => ({
     coded_bits: [["uint8", Math.ceil(shape[0] / payload_bits) * coded_bits]],
   }),
+  streaming: {
+    least: LEAST_CHAIN_BYTES,
+    async open({ inputs: { bits: { metadata: before, length: bitCount } }, params }) {
+      const { length, metadata, encode } = await encoderOf(before, bitCount, params);
+      return {
+        arrays: { coded_bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) } },
+        unit: { bits: params.payload_bits },
+        next: ({ bits }) => ({ coded_bits: encode(checkBits(bits)) }),
+      };
+    },
+  },
   async run({ inputs, params, progress }) {
-    const { encodePolar } = await import("../../lib/numeric/coding/polar/encoder.ts");
-    const bits = bitsOf(inputs.bits), { payload_bits: size, coded_bits: sent, rnti } = params;
-    const code = polarCode(params.message_type, size, sent);
-    const blockCount = Math.ceil(bits.length / size), itemCounts = sourceItemCounts(inputs.bits.metadata, bits.length);
-    const stream: PolarStream = { code, rnti, blockCount, paddingBits: blockCount * size - bits.length, itemCounts };
-    const coded = new Uint8Array(blockCount * sent), block = new Uint8Array(size);
-    for (let index = 0; index < blockCount; index++) {
-      block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
-      coded.set(encodePolar(block, code, rnti), index * sent);
-      progress(index + 1, blockCount, { phase: "encode", unit: "blocks" });
-    }
-    const metadata = travel(inputs.bits.metadata, {
-      [NR_POLAR_KEY]: describeStream(stream),
-      ...itemsInBlocks(itemCounts, size, sent),
-    }, ["source_item_counts"]);
+    const bits = bitsOf(inputs.bits), { metadata, encode } = await encoderOf(inputs.bits.metadata, bits.length, params);
+    const coded = encode(bits, (done, total) => progress(done, total, { phase: "encode", unit: "blocks" }));
     return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
   },
 });
+
+/**
+ * The encoder of a stream of `bitCount` bits.
+ * @returns number and metadata of the coded bits, and what encodes consecutive blocks, of which the last may be shorter
+ */
+async function encoderOf(
+  before: JsonObject,
+  bitCount: number,
+  { message_type, payload_bits: size, coded_bits: sent, rnti }: {
+    message_type: MessageType;
+    payload_bits: number;
+    coded_bits: number;
+    rnti: number;
+  },
+) {
+  const { encodePolar } = await import("../../lib/numeric/coding/polar/encoder.ts");
+  const code = polarCode(message_type, size, sent), blockCount = Math.ceil(bitCount / size);
+  const itemCounts = sourceItemCounts(before, bitCount), block = new Uint8Array(size);
+  const stream: PolarStream = { code, rnti, blockCount, paddingBits: blockCount * size - bitCount, itemCounts };
+  const metadata = travel(before, {
+    [NR_POLAR_KEY]: describeStream(stream),
+    ...itemsInBlocks(itemCounts, size, sent),
+  }, ["source_item_counts"]);
+  const encode = (bits: Uint8Array, progress?: (done: number, total: number) => void) => {
+    const count = Math.ceil(bits.length / size), coded = new Uint8Array(count * sent);
+    for (let index = 0; index < count; index++) {
+      block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
+      coded.set(encodePolar(block, code, rnti), index * sent);
+      progress?.(index + 1, count);
+    }
+    return coded;
+  };
+  return { length: blockCount * sent, metadata, encode };
+}
 
 const BLER = "channel.payload_delivery_block_error_rate";
 
@@ -163,6 +209,13 @@ function lostItems(counts: readonly number[], size: number, passed: readonly boo
     return count > 0 && passed.slice(first, Math.ceil(end / size)).includes(false) ? [item] : [];
   });
 }
+
+const DECODER_PARAMS = z.strictObject({
+  list_size: z.literal([1, 2, 4, 8, 16, 32]).default(8).describe("paths; 1 is successive cancellation"),
+  check_node: z.enum(CHECK_NODES).default("min_sum").describe("check node rule; exact takes 10 to 25 times as long"),
+  on_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
+    .describe("payload of a block whose CRC fails: zeros, or the path of smallest metric; raise fails the step"),
+});
 
 /**
  * Decoder of the NR polar codes: rate recovery and CRC-aided list decoding. Of the list_size paths of smallest metric, the
@@ -184,12 +237,7 @@ const nrPolarDecoder = defineOperation({
   description: "Decodes 5G NR polar codes by CRC-aided successive-cancellation lists and reports the CRCs",
   inputs: { llr: [LLR] },
   outputs: { bits: PAYLOAD_BITS, report: REPORT },
-  params: z.strictObject({
-    list_size: z.literal([1, 2, 4, 8, 16, 32]).default(8).describe("paths; 1 is successive cancellation"),
-    check_node: z.enum(CHECK_NODES).default("min_sum").describe("check node rule; exact takes 10 to 25 times as long"),
-    on_crc_failure: z.enum(["zero_fill", "keep_estimate", "raise"]).default("zero_fill")
-      .describe("payload of a block whose CRC fails: zeros, or the path of smallest metric; raise fails the step"),
-  }),
+  params: DECODER_PARAMS,
   differentiability: notExported("torch", "stop", "Hard bits and CRC decisions"),
   inputMetadataRequirements: { llr: { all_of: [NR_POLAR_KEY] } },
   outputMetadataGuarantees: {
@@ -202,19 +250,50 @@ const nrPolarDecoder = defineOperation({
   // At most a payload bit for each log-likelihood ratio.
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   importance: "block",
+  streaming: {
+    least: LEAST_CHAIN_BYTES,
+    late: ["bits", "report"],
+    async open({ inputs: { llr }, params }) {
+      const stream = readStream(llr.metadata), sent = stream.code.codedBits;
+      if (llr.length !== stream.blockCount * sent) return null;
+      const { decode, result } = await decoderOf(llr, stream, params);
+      return {
+        arrays: {},
+        unit: { llr: sent },
+        next(blocks) {
+          decode(blocks.llr.data as Float32Array);
+          return {};
+        },
+        end: result,
+      };
+    },
+  },
   async run({ inputs, params, progress }) {
-    const { decodePolar, POLAR_DECODER } = await import("../../lib/numeric/coding/polar/decoder.ts");
-    const { metadata } = inputs.llr, { code, rnti, blockCount, paddingBits, itemCounts } = readStream(metadata);
-    const { payloadBits: size, codedBits: sent } = code, llr = valuesOf(inputs.llr, blockCount * sent);
+    const stream = readStream(inputs.llr.metadata), { blockCount } = stream;
+    const llr = valuesOf(inputs.llr, blockCount * stream.code.codedBits);
+    const { decode, result } = await decoderOf(inputs.llr, stream, params);
+    decode(llr, (done) => progress(done, blockCount, { phase: "decode", unit: "blocks" }));
+    return result();
+  },
+});
+
+/** Decodes the blocks of a stream in their order, and makes the outputs of all. */
+async function decoderOf(
+  input: InputArtifact,
+  { code, rnti, blockCount, paddingBits, itemCounts }: PolarStream,
+  params: z.output<typeof DECODER_PARAMS>,
+) {
+  const { decodePolar, POLAR_DECODER } = await import("../../lib/numeric/coding/polar/decoder.ts");
+  const { payloadBits: size, codedBits: sent } = code, { metadata } = input;
+  const bits = new Uint8Array(blockCount * size), passed: boolean[] = [];
+  const options = { listSize: params.list_size, checkNode: params.check_node, rnti };
+  let ranks = 0;
+  const decode = (llr: Float32Array, progress?: (done: number) => void) => {
     if (!llr.every(Number.isFinite)) {
       throw new SvcError("boundary_non_finite", "Cannot decode log-likelihood ratios that are infinite");
     }
-    const bits = new Uint8Array(blockCount * size), passed: boolean[] = [];
-    const options = { listSize: params.list_size, checkNode: params.check_node, rnti };
-    let ranks = 0;
-    for (let index = 0; index < blockCount; index++) {
-      const block = decodePolar(llr.subarray(index * sent, (index + 1) * sent), code, options);
-      passed.push(block.crcPassed);
+    for (let at = 0; at < llr.length; at += sent) {
+      const block = decodePolar(llr.subarray(at, at + sent), code, options), index = passed.push(block.crcPassed) - 1;
       if (!block.crcPassed && params.on_crc_failure === "raise") {
         throw new SvcError("tb_crc_failed", `Cannot deliver message ${index} of ${blockCount}: its CRC fails`, {
           hint: "Raise snr_db, coded_bits or list_size, or set on_crc_failure to zero_fill or keep_estimate",
@@ -222,8 +301,10 @@ const nrPolarDecoder = defineOperation({
       }
       if (block.crcPassed || params.on_crc_failure === "keep_estimate") bits.set(block.bits, index * size);
       ranks += block.rank;
-      progress(index + 1, blockCount, { phase: "decode", unit: "blocks" });
+      progress?.(index + 1);
     }
+  };
+  const result = () => {
     const payloadBits = bits.length - paddingBits, decoder_implementation = POLAR_DECODER;
     const failed = passed.flatMap((crcPassed, index) => (crcPassed ? [] : [index]));
     const decoded = travel(metadata, {
@@ -235,7 +316,7 @@ const nrPolarDecoder = defineOperation({
         : { failed_item_indices: lostItems(itemCounts, size, passed) }),
       ...declareUnit(metadata, "transport_block", { size, total: payloadBits }),
     }, [NR_POLAR_KEY, "source_item_counts"]);
-    const lost = lostBlocks(BLER, passed, inputs.llr);
+    const lost = lostBlocks(BLER, passed, input);
     const { outputs: { report }, metrics } = reportResult(
       "channel.nr_polar_decoder",
       lost.metrics,
@@ -253,11 +334,12 @@ const nrPolarDecoder = defineOperation({
     );
     const payload = bitsArtifact(bits.subarray(0, payloadBits), decoded, "payload.bits");
     return {
-      outputs: { bits: { ...payload, companions: companionsOf(inputs.llr) }, report },
+      outputs: { bits: { ...payload, companions: companionsOf(input) }, report },
       metrics,
       metadata: { decoder_implementation, ...lost.metadata },
     };
-  },
-});
+  };
+  return { decode, result };
+}
 
 export default [nrPolarEncoder, nrPolarDecoder];

@@ -97,7 +97,7 @@ export default defineOperation({
   },
   twin: true,
   streaming: {
-    // Blocks are multiples of 24 bits, which symbols of 5 or 7 bits do not divide.
+    // With 5 or 7 bits a symbol, links keep the files of whole arrays that they had.
     allows: (params) => portableOnly(params) && (recorded(params) || 24 % mappingOf({}, 0, params).width === 0),
     open({ inputs: { bits: { metadata, length: bitCount } }, params }) {
       const { width, described, map } = mappingOf(metadata, bitCount, params);
@@ -105,6 +105,7 @@ export default defineOperation({
       const length = Math.ceil(bitCount / width);
       return {
         arrays: { symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, described) } },
+        unit: { bits: width },
         next({ bits }) {
           const symbols = map(checkBits(bits), { modulate, mapToPoints }, from);
           from += symbols.length / 2;

@@ -65,6 +65,19 @@ function pilotLink(bits: number, receiver: string, method: string, interpolation
   ]);
 }
 
+/** A link over a code of the NR; the decoder gives its outputs after the last block. */
+function codedLink(code: "ldpc" | "polar", modulation: string, params: JsonObject, bits = 400_003): StepSpec[] {
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
+    ["encoder", `channel.nr_${code}_encoder`, { bits: "data.bits" }, params],
+    ["modulator", "modulation.digital_modulate", { bits: "encoder.coded_bits" }, { modulation }],
+    ["channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 0.5, seed: 9 }],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "channel.rx_symbols" }, {}],
+    ["decoder", `channel.nr_${code}_decoder`, { llr: "demodulator.llr" }, {}],
+    ["ber", "metrics.bit_error_rate", { reference: "encoder.coded_bits", candidate: "demodulator.bits" }],
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -107,6 +120,17 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["of several antennas", gridLink(400_003)],
   ["of several antennas, shorter than a block", gridLink(1001)],
   ["of several antennas, with grids longer than a block", gridLink(400_003, 2048)],
+  ["over an LDPC code", codedLink("ldpc", "qpsk", { transport_block_size_bits: 1056, target_coderate: 1 / 3 })],
+  [
+    "over an LDPC code, of symbols of five bits",
+    codedLink("ldpc", "apsk32", {
+      transport_block_size_bits: 1001,
+      target_coderate: 0.4,
+      num_bits_per_symbol: 1,
+      redundancy_version: 0,
+    }),
+  ],
+  ["over a polar code, of odd length", codedLink("polar", "qpsk", { payload_bits: 40, coded_bits: 217 }, 100_001)],
   ["with pilots and least squares", pilotLink(400_003, "none", "least_squares")],
   ["with pilots and LMMSE, filtered over time", pilotLink(200_001, "none", "lmmse", "wiener")],
   ["with pilots and true gains, shorter than a block", pilotLink(1001, "none", "oracle")],

@@ -85,6 +85,36 @@ Deno.test("links without a common step are chains of their own, and one step is 
   assert.deepEqual(await chainsOf(compared), { data: 0, b_data: 0, ber: 0 });
 });
 
+Deno.test("a step that reads the bits of a decoder is in no chain with it", async () => {
+  const coded: Step[] = [
+    { id: "data", op: "source.random_bits", params: { bit_count: 4_000_000 } },
+    { id: "encoder", op: "channel.nr_ldpc_encoder", inputs: { bits: "data.bits" } },
+    { id: "mod", op: "modulation.digital_modulate", inputs: { bits: "encoder.coded_bits" } },
+    { id: "demod", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "mod.symbols" } },
+    { id: "decoder", op: "channel.nr_ldpc_decoder", inputs: { llr: "demod.llr" } },
+    { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "decoder.bits" } },
+  ];
+  const chain = { data: 0, encoder: 0, mod: 0, demod: 0, decoder: 0 };
+  assert.deepEqual(await chainsOf(coded), chain);
+  coded[4].params = { schedule: "flooding" };
+  coded[0].params = { bit_count: 900_000 };
+  assert.deepEqual(await chainsOf(coded), {}, "shorter than chains over codes");
+  coded.push(...link(1_000_000, {}, "b_"), {
+    id: "both",
+    op: "channel.nr_ldpc_encoder",
+    inputs: { bits: "b_data.bits" },
+  });
+  assert.deepEqual(
+    await chainsOf(coded),
+    { b_data: 0, b_mod: 0, b_air: 0, b_demod: 0, b_ber: 0 },
+    "without the encoder",
+  );
+  coded.splice(6);
+  coded[0].params = { bit_count: 4_000_000 };
+  const { decoder: _, ...others } = chain;
+  assert.deepEqual(await chainsOf(coded), others, "this decoder gains from threads");
+});
+
 Deno.test("the guide names the operations that work in blocks", () => {
   const guide = Deno.readTextFileSync(new URL("../../../docs/guides/tune_speed.md", import.meta.url));
   const section = /^## Long links\n([\s\S]*?)^## /m.exec(guide)![1];
