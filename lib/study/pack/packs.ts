@@ -60,6 +60,9 @@ export function listBenchmarkPacks(projectRoot: string): PackListRow[] {
   return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
+/** Rows by file, with the text that each was read from. */
+const rowsRead = new Map<string, { text: string; row: PackListRow }>();
+
 function packRow(name: string, file: string): PackListRow {
   const row: PackListRow = {
     name,
@@ -73,20 +76,24 @@ function packRow(name: string, file: string): PackListRow {
     recipes: 0,
   };
   try {
-    const { value } = readRecipeText(Deno.readTextFileSync(file), { file });
+    const text = Deno.readTextFileSync(file), known = rowsRead.get(file);
+    if (known?.text === text) return { ...known.row, name };
+    const { value } = readRecipeText(text, { file });
     if (!isObject(value)) throw new TypeError("it is not a mapping");
-    const text = (item: unknown) => typeof item === "string" ? item : null;
+    const textOf = (item: unknown) => typeof item === "string" ? item : null;
     const member = (key: string) => isObject(value[key]) ? value[key] as JsonObject : {};
-    return {
+    const filled = {
       ...row,
-      id: text(value.id),
-      version: text(value.version),
-      title: text(value.name),
-      tier: text(member("metadata").benchmark_tier) ?? "smoke",
-      task: text(member("task").id),
-      suite: text(member("suite").id),
+      id: textOf(value.id),
+      version: textOf(value.version),
+      title: textOf(value.name),
+      tier: textOf(member("metadata").benchmark_tier) ?? "smoke",
+      task: textOf(member("task").id),
+      suite: textOf(member("suite").id),
       recipes: Array.isArray(value.recipes) ? value.recipes.length : 0,
     };
+    rowsRead.set(file, { text, row: { ...filled } });
+    return filled;
   } catch (error) {
     return { ...row, problem: messageOf(error) };
   }

@@ -35,11 +35,20 @@ export function listCards(projectRoot: string, operation?: string): CardFile[] {
   return operation === undefined ? cards : cards.filter(({ card }) => card.operations.includes(operation));
 }
 
+/** Cards by file, with the text that each was read from. */
+const cardsRead = new Map<string, { text: string; found: CardFile }>();
+
 function readCard(file: string): CardFile {
-  const folder = dirname(file);
-  const { value, locate } = readRecipeText(readText(inside(folder, relative(folder, file)), MAX_CARD_BYTES), { file });
+  const folder = dirname(file), text = readText(inside(folder, relative(folder, file)), MAX_CARD_BYTES);
+  const known = cardsRead.get(file);
+  if (known?.text === text) return known.found;
+  const { value, locate } = readRecipeText(text, { file });
   const { card, diagnostics } = cardOf(value);
-  if (card !== null) return { file, card, document: value as JsonObject };
+  if (card !== null) {
+    const found = { file, card, document: value as JsonObject };
+    cardsRead.set(file, { text, found });
+    return found;
+  }
   throw refusal("card_invalid", `Cannot use the card ${file}`, attachLocations(diagnostics, locate));
 }
 

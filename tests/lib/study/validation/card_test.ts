@@ -6,6 +6,7 @@ import type { JsonObject } from "../../../../lib/contract/value.ts";
 import { packOfCard, type ValidationRecord } from "../../../../lib/study/pack/card.ts";
 import { listBenchmarkPacks } from "../../../../lib/study/pack/packs.ts";
 import { findCard, listCards } from "../../../../lib/study/validation/cards.ts";
+import { inFolder } from "../../../support/cli.ts";
 import { sharedSession } from "../../../support/session.ts";
 import { ROOT_PATH } from "../../../support/paths.ts";
 
@@ -198,3 +199,29 @@ Deno.test("cards are no packs of the list, and an unknown id names the nearest o
   assert.ok(listCards(ROOT_PATH, "wireless.channel").length > 0);
   assert.deepEqual(listCards(ROOT_PATH, "source.none"), []);
 });
+
+Deno.test(
+  "a card or a pack that is edited is read again",
+  inFolder(async (root) => {
+    const folder = join(root, "benchmarks"),
+      card = join(folder, "validation/made.yaml"),
+      pack = join(folder, "own.yaml");
+    await Deno.mkdir(join(folder, "validation"), { recursive: true });
+    const titles = () => {
+      const { title } = findCard(root, "made").card, row = listBenchmarkPacks(root).find(({ name }) => name === "own")!;
+      return [title, row.title, row.problem];
+    };
+    for (const title of ["One", "One", "Two"]) {
+      Deno.writeTextFileSync(card, CARD.replace("title: QPSK", `title: ${title}`));
+      Deno.writeTextFileSync(pack, `id: own\nname: ${title}\n`);
+      assert.deepEqual(titles(), [title, title, undefined]);
+    }
+    // What a caller does with its row stays with that row.
+    listBenchmarkPacks(root).find(({ name }) => name === "own")!.title = "Three";
+    assert.equal(titles()[1], "Two");
+    Deno.writeTextFileSync(card, "id: made\n");
+    Deno.writeTextFileSync(pack, "name: [");
+    assert.throws(() => findCard(root, "made"), { code: "card_invalid" });
+    assert.match(listBenchmarkPacks(root).find(({ name }) => name === "own")!.problem!, /./);
+  }),
+);
