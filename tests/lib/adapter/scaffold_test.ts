@@ -39,6 +39,8 @@ const WRAPS: Record<string, string[]> = {
 };
 const PYTHON = SCAFFOLD_KINDS.filter((kind) => kind.startsWith("python-"));
 const DENO = SCAFFOLD_KINDS.filter((kind) => !PYTHON.includes(kind));
+/** Those with a sender whose bits beside the link count. */
+const CODERS: readonly string[] = ["bits", "indices", "latents", "deepjscc_symbols"];
 const python = await pythonWith("numpy");
 const prefix = (kind: string) => `my_${kind.replaceAll("-", "_")}`;
 
@@ -125,6 +127,9 @@ const runs = (kinds: readonly ScaffoldKind[]) =>
       assert.equal(status, "completed", `${kind}: ${JSON.stringify(summary.error)}`);
       const steps = summary.steps as { op: string; metrics: Record<string, number> }[];
       const metric = (id: string) => toNumber(steps.find(({ metrics }) => id in metrics)!.metrics[id]);
+      const beside = steps.flatMap(({ metrics }) => metrics["rate.side_information_bits"] ?? []);
+      if (CODERS.includes(kind)) assert.ok(beside.length > 0, `${kind}: what is sent beside the link is counted`);
+      assert.ok(beside.every((bits) => Number(bits) === 0), `${kind} sends ${beside} bits beside the link`);
       const own = `external.${prefix(kind)}`;
       if (kind === "classification_metric") {
         assert.ok(Math.abs(metric("external.my_classification_metric.cohen_kappa") - 0.4) < 1e-12);
