@@ -369,7 +369,10 @@ function timeCorrelation({ metadata }: InputArtifact, params: Params): (distance
       hint: "Set assumed_doppler_hz; wireless.channel writes its own",
     });
   }
-  return (distance) => dopplerCorrelation(params.assumed_spectrum, dopplerHz, distance * interval);
+  // A filter of each subcarrier asks for the same few distances.
+  const values = new Map<number, number>();
+  const valueAt = (distance: number) => dopplerCorrelation(params.assumed_spectrum, dopplerHz, distance * interval);
+  return (distance) => values.getOrInsertComputed(Math.abs(distance), valueAt);
 }
 
 /** Grids that pass through a filter together. */
