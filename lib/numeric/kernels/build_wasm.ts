@@ -1,8 +1,9 @@
 /**
- * Compiles the AssemblyScript kernels of ./assembly to the .wasm files beside this module: `deno task build:wasm`.
+ * Compiles the AssemblyScript kernels of ./assembly to the .wasm files beside this module: `deno task build:wasm`, and with
+ * `--changed` only where a source has changed since the last build.
  * The compiler's version is exact, so that the same sources give the same bytes.
  */
-import asc from "npm:assemblyscript@0.28.20/asc";
+import { createHash } from "node:crypto";
 import ziggurat from "./ziggurat.json" with { type: "json" };
 
 /** The kernels: ./assembly/<name>.ts becomes ./<name>.wasm. Exported for tests. */
@@ -43,6 +44,7 @@ function zigguratSource(): string {
  * @throws Error with the compiler's report when the source does not compile
  */
 export async function compileKernel(name: string): Promise<Uint8Array> {
+  const { default: asc } = await import("npm:assemblyscript@0.28.20/asc");
   const folder = new URL("./assembly/", import.meta.url);
   let binary: Uint8Array | undefined;
   const report = asc.createMemoryStream();
@@ -67,10 +69,34 @@ export async function compileKernel(name: string): Promise<Uint8Array> {
   return binary;
 }
 
+/**
+ * Digests of all that decides the bytes of the kernels, this module included, and of the kernels. `built.json` has those of
+ * the last build, by which a changed source or kernel is found without the compiler. Exported for tests.
+ */
+export function kernelDigests(): Record<string, string> {
+  const here = (path: string) => Deno.readFileSync(new URL(path, import.meta.url)), sources = createHash("sha256");
+  const names = [...Deno.readDirSync(new URL("./assembly/", import.meta.url))].map(({ name }) => `assembly/${name}`);
+  for (const path of ["build_wasm.ts", "ziggurat.json", ...names.sort()]) {
+    const bytes = here(path);
+    sources.update(`${path} ${bytes.length}\n`).update(bytes);
+  }
+  const kernels = KERNELS.map((name) => [name, createHash("sha256").update(here(`${name}.wasm`)).digest("hex")]);
+  return { sources: sources.digest("hex"), ...Object.fromEntries(kernels) };
+}
+
 if (import.meta.main) {
-  for (const name of KERNELS) {
-    const bytes = await compileKernel(name);
-    await Deno.writeFile(new URL(`./${name}.wasm`, import.meta.url), bytes);
-    console.log(`${name}.wasm ${bytes.length} bytes`);
+  const file = new URL("./built.json", import.meta.url), [option] = Deno.args;
+  const text = () => `${JSON.stringify(kernelDigests(), null, 2)}\n`, isBuilt = Deno.readTextFileSync(file) === text();
+  if (option === "--check" && !isBuilt) {
+    console.error("The kernels are not those of their sources: run deno task build:wasm");
+    Deno.exit(1);
+  }
+  if (option === undefined || option === "--changed" && !isBuilt) {
+    for (const name of KERNELS) {
+      const bytes = await compileKernel(name);
+      await Deno.writeFile(new URL(`./${name}.wasm`, import.meta.url), bytes);
+      console.log(`${name}.wasm ${bytes.length} bytes`);
+    }
+    await Deno.writeTextFile(file, text());
   }
 }
