@@ -40,8 +40,8 @@ const RECORDED_S = 5;
 /** Time of a file without an entry. */
 const SHORT_S = 2;
 /** Limits of a group: its processes and what its files leave in memory, and its time, so that none runs alone at the end. */
-const GROUP_FILES = 20;
-const GROUP_S = 60;
+const GROUP_FILES = 40;
+const GROUP_S = 120;
 /** Folders of many files that are short beside the loading of their modules. */
 const GROUP_FOLDERS = ["tests/e2e", "tests/lib", "tests/ops", "tests/ui"];
 const GROUP_MODULE = fileURLToPath(new URL("./support/test_group.ts", import.meta.url));
