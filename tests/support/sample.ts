@@ -6,3 +6,6 @@ import { FULL_SIZE } from "./reduced_sizes.ts";
 
 /** Whether a case of a series runs: the first and each `step`-th after it, or every one at full size. */
 export const isSampled = (index: number, step: number): boolean => FULL_SIZE || index % step === 0;
+
+/** The size of a case: a small one, and the whole at full size. */
+export const sizeOf = (part: number, whole: number): number => FULL_SIZE ? whole : part;

@@ -30,6 +30,8 @@ Deno.test("only hosts on the list are answered", async () => {
 
 Deno.test("pages of other sites are refused, the page itself can be followed to", async () => {
   await using server = await openTestServer({ allowOrigins: ["https://notebook.example"] });
+  server.service.page = () =>
+    Promise.resolve({ digest: "some", folder: server.folder, scripts: { frame: [], views: {} } });
   const own = { origin: "http://127.0.0.1:8765" };
   assert.equal((await server.post("/api/recipe/validate", { recipe: BITS }, own)).status, 200);
   const friend = { origin: "https://notebook.example", "sec-fetch-site": "cross-site" };

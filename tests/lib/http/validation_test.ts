@@ -5,6 +5,7 @@ import { type Diagnostic, SvcError } from "../../../lib/contract/error.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { open } from "../../../mod.ts";
 import { svc } from "../../support/cli.ts";
+import { isSampled } from "../../support/sample.ts";
 import { openTestServer } from "./support.ts";
 
 const RECIPES = new URL("../../../recipes/", import.meta.url);
@@ -47,10 +48,11 @@ const BROKEN: [string, string, string][] = [
 type Verdict = { valid: boolean; diagnostics: Omit<Diagnostic, "location">[] };
 const plain = (diagnostics: readonly Diagnostic[]) => diagnostics.map(({ location: _, ...item }) => item);
 
-Deno.test("session, route and save give every recipe the same verdict and the same diagnostics", async (t) => {
+Deno.test("session, route and save give a recipe the same verdict and the same diagnostics", async (t) => {
   await using server = await openTestServer();
   await using session = await open({ projectRoot: server.folder });
-  for (const [name, text, code] of [...SHIPPED.map(([name, text]) => [name, text, null] as const), ...BROKEN]) {
+  const valid = SHIPPED.filter((_, index) => isSampled(index, 8)).map(([name, text]) => [name, text, null] as const);
+  for (const [name, text, code] of [...valid, ...BROKEN]) {
     await t.step(name, async () => {
       const source = await session.recipes.parse(text);
       let own: Verdict;

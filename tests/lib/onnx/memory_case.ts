@@ -1,4 +1,4 @@
-/** Opens, runs and releases 200 models and prints by how many megabytes the process grew over the last 160. */
+/** Opens, runs and releases 100 models and prints by how many megabytes the process grew over the last 80. */
 import assert from "node:assert/strict";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { closeOnnxSessions, openOnnxSession } from "../../../lib/onnx/session.ts";
@@ -26,8 +26,8 @@ function weightsOffset(bytes: Uint8Array<ArrayBuffer>, size: number): number {
   throw new RangeError("No weights are in the model");
 }
 
-for (let i = 0; i < 40; i++) await cycle(i);
+for (let i = 0; i < 20; i++) await cycle(i);
 const before = Deno.memoryUsage().rss;
-for (let i = 40; i < 200; i++) await cycle(i);
+for (let i = 20; i < 100; i++) await cycle(i);
 console.log((Deno.memoryUsage().rss - before) / 2 ** 20);
 await closeOnnxSessions();

@@ -185,12 +185,12 @@ sandboxed("a cancelled run is stopped where it is, and the next one starts afres
   await next.release();
 });
 
-Deno.test("200 sessions opened, run and released leave no memory behind", async () => {
+Deno.test("100 sessions opened, run and released leave no memory behind", async () => {
   // In a process of its own: other tests use memory at the same time.
   const script = new URL("./memory_case.ts", import.meta.url).pathname;
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args: ["run", "-A", script] }).output();
   assert.ok(success, new TextDecoder().decode(stderr));
   const grown = Number(new TextDecoder().decode(stdout));
-  // Kept, the 160 models would hold 640 MB and as much again in copies of the runtime's own.
+  // Kept, the 80 models would hold 320 MB and as much again in copies of the runtime's own.
   assert.ok(grown < 250, `${grown.toFixed(0)} MB were left`);
 });

@@ -4,6 +4,7 @@ import { cloneValue, float, type JsonObject, type Value } from "../../../lib/con
 import { editRecipeText } from "../../../lib/recipe/edit_text.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
+import { isSampled } from "../../support/sample.ts";
 import { tables } from "../../support/tables.ts";
 
 const DATA = tables(import.meta.url);
@@ -150,10 +151,11 @@ Deno.test("after any changes the text reads as exactly the new value", () => {
   }
 });
 
-Deno.test("comments on what was not touched survive: every value of the shipped recipes, changed on its own", () => {
+Deno.test("comments on what was not touched survive: values of the shipped recipes, each changed on its own", () => {
   // A step whose parameters stand in an earlier recipe word for word has been changed there.
   const seen = new Set<string>();
-  for (const [file, text] of SHIPPED) {
+  for (const [number, [file, text]] of SHIPPED.entries()) {
+    if (!isSampled(number, 4)) continue;
     // Every line speaks for itself.
     const marked = text.split("\n").map((line, index) => /^\s*(#.*)?$/.test(line) ? line : `${line} # line ${index}`)
       .join("\n");
