@@ -90,7 +90,7 @@ const SECTIONS = [
       "Processor time of the whole command, start and evidence included: every array is kept, hashed and verified. A ratio above 1",
       "means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
       "",
-      "AFF3CT, Pillow, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
+      "AFF3CT, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
     ],
   },
   {

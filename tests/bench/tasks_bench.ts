@@ -2,8 +2,9 @@
  * Whole tasks of a user beside their peers: the command line of svc with all its evidence, and a program that an engineer
  * would write instead. Processor time and wall time of whole processes, start included; rounds alternate, minima count.
  *
- * Peers: NumPy by python3, make, and an empty Deno program. AFF3CT, Pillow, OpenCV and Snakemake are not part of it, as they
- * are no packages of every system. Noise differs, so costs are compared; the error rates of both print side by side.
+ * Peers: NumPy by python3, Pillow by /usr/bin/python3, make, an empty Deno program, and the kernels of decoders alone, whose time
+ * is that of the decoder without start and received values. AFF3CT, OpenCV and Snakemake are not part of it, as they are no packages
+ * of every system. Noise differs, so costs are compared; the error rates of both print side by side.
  */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -29,7 +30,7 @@ interface Cost {
 const { GLIBC_TUNABLES: _, ...environment } = Deno.env.toObject();
 
 /**
- * Runs a program once, measured by the shell, which counts all of its threads and processes.
+ * Runs a program once, measured by the shell, which counts all of its threads and processes, or by itself where it says `kernel`.
  * @returns null where the program is not installed
  */
 async function cost(words: readonly string[], cwd: string): Promise<Cost | null> {
@@ -42,8 +43,10 @@ async function cost(words: readonly string[], cwd: string): Promise<Cost | null>
   const errors = new TextDecoder().decode(stderr), found = /svc-time (\S+) (\S+) (\S+)\n$/.exec(errors);
   if (code === 127 || /No module named/.test(errors)) return null;
   if (code !== 0 || found === null) throw new Error(`${words.join(" ")} ended with ${code}: ${errors}`);
-  const [wall, user, system] = found.slice(1).map(Number);
-  return { wall, processor: user + system, text: new TextDecoder().decode(stdout) };
+  const [wall, user, system] = found.slice(1).map(Number), text = new TextDecoder().decode(stdout);
+  const kernel = /^kernel (\S+) (\S+)$/m.exec(text);
+  if (kernel !== null) return { wall: Number(kernel[2]), processor: Number(kernel[1]), text };
+  return { wall, processor: user + system, text };
 }
 
 interface Task {
@@ -56,6 +59,8 @@ interface Task {
   words: (folder: string) => readonly string[];
   /** Writes what the peer reads. */
   prepare?: (folder: string) => Promise<void>;
+  /** Words of a program that writes what both read, in the folder of svc; without it the task is skipped. */
+  inputs?: (folder: string) => readonly string[];
 }
 
 const step = (id: string, op: string, params: object, inputs?: Record<string, string>) => ({ id, op, params, inputs });
@@ -170,6 +175,66 @@ async function makeFile(folder: string): Promise<void> {
   await Deno.writeFile(join(folder, "s0"), new Uint8Array(1000));
 }
 
+/** A link over a code, with its block error rate. */
+const coded = (code: "ldpc" | "polar", blocks: number, payload: number, values: readonly number[], params: object) =>
+  recipe(
+    code,
+    [
+      source(blocks * payload),
+      step("encoder", `channel.nr_${code}_encoder`, params, { bits: "data.bits" }),
+      step("modulator", "modulation.digital_modulate", { modulation: "qpsk" }, { bits: "encoder.coded_bits" }),
+      step("wireless_channel", "wireless.channel", { channel: "awgn" }, { symbols: "modulator.symbols" }),
+      receive("wireless_channel.rx_symbols"),
+      step("decoder", `channel.nr_${code}_decoder`, {}, { llr: "demodulator.llr" }),
+      step("evaluation", "metrics.block_error_rate", { block_size: payload }, {
+        reference: "data.bits",
+        candidate: "decoder.bits",
+      }),
+    ],
+    "snr_db",
+    values,
+  );
+const LDPC_BLOCKS = sized(2000, 4), LDPC = floats(sized(6, 1), -2.75, 0.5);
+const ldpc = coded("ldpc", LDPC_BLOCKS, 1056, LDPC, {
+  transport_block_size_bits: 1056,
+  target_coderate: 1 / 3,
+  num_bits_per_symbol: 2,
+});
+const POLAR_BLOCKS = sized(10_000, 4), POLAR = floats(sized(6, 1), -5, 1);
+const polar = coded("polar", POLAR_BLOCKS, 40, POLAR, { message_type: "uci", payload_bits: 40, coded_bits: 256 });
+const kernelAlone = (...args: (string | number)[]) => () => {
+  const program = fileURLToPath(new URL("./tasks/codes.ts", import.meta.url));
+  return [Deno.execPath(), ...addressOfCli.slice(0, -1), program, ...args.map(String)];
+};
+
+const PHOTOGRAPHS = sized(24, 1), PHOTOGRAPH_SNR_DB = 12.5;
+const pillow = (...args: (string | number)[]) => ["/usr/bin/python3", script("photographs.py"), ...args.map(String)];
+const ids = Array.from({ length: PHOTOGRAPHS }, (_, i) => `kodim${String(i + 1).padStart(2, "0")}`).join();
+const photographs = {
+  schema_version: 1,
+  name: "photographs",
+  execution_profile: { id: "custom", version: 1 },
+  metadata: { seed: 23 },
+  steps: [
+    step("data", "source.image_dataset", { dataset: "kodak", dataset_dir: "photographs", image_ids: ids }),
+    step("sender", "model.jpeg_encode", { quality: 75 }, { images: "data.images" }),
+    step("packets", "channel.packetize_crc32", {}, { bits: "sender.bits" }),
+    step("encoder", "channel.repetition_encoder", { factor: 3 }, { bits: "packets.bits" }),
+    step("modulator", "modulation.digital_modulate", { modulation: "qpsk" }, { bits: "encoder.coded_bits" }),
+    step("wireless_channel", "wireless.channel", { channel: "awgn", snr_db: PHOTOGRAPH_SNR_DB }, {
+      symbols: "modulator.symbols",
+    }),
+    receive("wireless_channel.rx_symbols"),
+    step("decoder", "channel.repetition_decoder", {}, { coded_bits: "demodulator.bits" }),
+    step("check", "channel.crc32_check", {}, { bits: "decoder.bits" }),
+    step("receiver", "model.jpeg_decode", { on_error: "gray_image" }, { bits: "check.bits" }),
+    step("evaluation", "metrics.image_reconstruction", {}, {
+      reference: "data.images",
+      reconstruction: "receiver.images",
+    }),
+  ],
+};
+
 const linkWords = python("link.py", LINK_BITS, ...LINK);
 const TASKS: readonly Task[] = [
   {
@@ -207,6 +272,33 @@ const TASKS: readonly Task[] = [
     peer: "NumPy, complex64",
     words: python("mimo.py", MIMO_BITS, profile, ...MIMO),
   },
+  ...[[], ["--keep", "metrics"]].flatMap((keep): Task[] => {
+    const kept = keep.length === 0 ? "all artifacts" : "metrics only";
+    return [
+      {
+        what: `NR LDPC, rate 1/3, ${LDPC.length} x ${LDPC_BLOCKS} x 1056 bits, ${kept}`,
+        recipe: ldpc,
+        svc: matrix(...keep),
+        peer: "its decoder kernel alone",
+        words: kernelAlone("ldpc", LDPC_BLOCKS, ...LDPC),
+      },
+      {
+        what: `polar, 8 paths, ${POLAR.length} x ${POLAR_BLOCKS} x 40 bits, ${kept}`,
+        recipe: polar,
+        svc: matrix(...keep),
+        peer: "its decoder kernel alone",
+        words: kernelAlone("polar", POLAR_BLOCKS, ...POLAR),
+      },
+      {
+        what: `JPEG link of ${PHOTOGRAPHS} photographs of 768 x 512 with their scores, ${kept}`,
+        recipe: photographs,
+        svc: ["recipe", "run", "task.json", ...keep],
+        inputs: (folder) => pillow("make", join(folder, "photographs"), PHOTOGRAPHS, 768, 512),
+        peer: "Pillow and NumPy, float32",
+        words: (folder) => pillow("run", join(folder, "../svc/photographs"), PHOTOGRAPH_SNR_DB),
+      },
+    ];
+  }),
   {
     what: `sweep of ${POINTS} links of 1000 bits`,
     recipe: link("sweep", 1000, Array.from({ length: POINTS }, (_, i) => i / 10 + 0.05)),
@@ -272,11 +364,16 @@ const least = (costs: readonly Cost[], key: "wall" | "processor") => Math.min(..
 
 const folder = await Deno.makeTempDir({ prefix: "svc-bench-tasks-" });
 try {
-  for (const { what, recipe, svc, peer, words, prepare } of TASKS.filter(({ what }) => what.includes(ONLY))) {
+  for (const { what, recipe, svc, peer, words, prepare, inputs } of TASKS.filter(({ what }) => what.includes(ONLY))) {
     const ours: Cost[] = [], theirs: Cost[] = [];
     const own = join(folder, "svc"), other = join(folder, "peer");
     await Deno.mkdir(own);
     if (recipe !== undefined) await Deno.writeTextFile(join(own, "task.json"), JSON.stringify(recipe));
+    if (inputs !== undefined && await cost(inputs(own), own) === null) {
+      console.log(`${what} skipped: Pillow is not installed`);
+      await Deno.remove(own, { recursive: true });
+      continue;
+    }
     for (let round = 0; round < ROUNDS; round++) {
       await Deno.mkdir(other);
       await prepare?.(other);
