@@ -29,7 +29,9 @@ const PIECE_WORDS = 3, FIRST_PIECE = 4;
 const MORE = 0;
 export const LAST = 1, ABANDONED = 2;
 /** Time after which a waiting thread looks whether the other one still runs. */
-export const LOOK_MS = 250;
+const LOOK_MS = 250;
+/** Time without streams after which the thread ends: longer than the pause between points of a sweep. */
+export const IDLE_MS = 2000;
 /** Starting a thread takes about 20 ms on an idle processor. */
 const START_MS = 2000;
 

@@ -10,8 +10,8 @@ import {
   HASHED,
   type HashRing,
   IDLE,
+  IDLE_MS,
   LAST,
-  LOOK_MS,
   placeOf,
   READY,
   STATE,
@@ -25,7 +25,7 @@ self.onmessage = ({ data: { control, bytes, digests } }: MessageEvent<HashRing>)
   try {
     for (let piece = 0;;) {
       if (Atomics.load(control, FILLED) === piece) {
-        const waited = Atomics.wait(control, FILLED, piece, LOOK_MS);
+        const waited = Atomics.wait(control, FILLED, piece, IDLE_MS);
         if (waited === "timed-out" && Atomics.compareExchange(control, STATE, IDLE, ENDED) === IDLE) break;
         continue;
       }
