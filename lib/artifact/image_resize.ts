@@ -54,6 +54,20 @@ function filterAxis(
   for (let o = 0, to = 0; o < outer; o++) {
     for (const { first, weights } of windows) {
       const start = (o * size + first) * inner;
+      if (inner === 3) {
+        // The same sums in registers.
+        let red = 0, green = 0, blue = 0;
+        for (let w = 0, from = start; w < weights.length; w++, from += 3) {
+          const weight = weights[w];
+          red += weight * source[from];
+          green += weight * source[from + 1];
+          blue += weight * source[from + 2];
+        }
+        result[to++] = red;
+        result[to++] = green;
+        result[to++] = blue;
+        continue;
+      }
       for (let w = 0; w < weights.length; w++) {
         const weight = weights[w], from = start + w * inner;
         for (let i = 0; i < inner; i++) result[to + i] += weight * source[from + i];

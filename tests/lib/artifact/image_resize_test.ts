@@ -73,3 +73,13 @@ Deno.test("blurring agrees with SciPy's Gaussian filter to rounding errors", () 
 Deno.test("samples are rounded once, halves to even, and kept in range", () => {
   assert.deepEqual([...roundSamples(Float64Array.from([0.5, 1.5, 2.5, -3, 255.4, 300]))], [0, 2, 2, 0, 255, 255]);
 });
+
+Deno.test("the channels of a colour image are resized as grey images are, to the bit", () => {
+  const width = 37, height = 23, data = Uint8Array.from({ length: width * height * 3 }, (_, i) => i * i % 251);
+  const colour = resizeTriangle({ width, height, channels: 3, data }, 11, 40);
+  for (let k = 0; k < 3; k++) {
+    const one = data.filter((_, i) => i % 3 === k);
+    const grey = resizeTriangle({ width, height, channels: 1, data: one }, 11, 40);
+    assert.deepEqual(colour.filter((_, i) => i % 3 === k), grey);
+  }
+});
