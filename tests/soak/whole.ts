@@ -14,6 +14,7 @@ const FILES = [
   "tests/lib/http/validation_test.ts",
   "tests/lib/numeric/build_wasm_test.ts",
   "tests/lib/numeric/coverage_test.ts",
+  "tests/lib/run/mutation_test.ts",
   "tests/lib/study/hostile_documents_test.ts",
   "tests/lib/recipe/edit_text_test.ts",
   "tests/lib/study/mutation_test.ts",

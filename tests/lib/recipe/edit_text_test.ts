@@ -4,7 +4,7 @@ import { cloneValue, float, type JsonObject, type Value } from "../../../lib/con
 import { editRecipeText } from "../../../lib/recipe/edit_text.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
-import { isSampled } from "../../support/sample.ts";
+import { isSampled, sizeOf } from "../../support/sample.ts";
 import { tables } from "../../support/tables.ts";
 
 const DATA = tables(import.meta.url);
@@ -139,7 +139,7 @@ Deno.test("what no text can hold is refused with a code", () => {
 
 Deno.test("after any changes the text reads as exactly the new value", () => {
   const roll = dice(20), texts = [...SHIPPED, ...UNUSUAL];
-  for (let round = 0; round < 500; round++) {
+  for (let round = 0; round < sizeOf(200, 500); round++) {
     const [file, text] = texts[roll(texts.length)];
     const original = roll(5) === 0 ? text.replaceAll("\n", "\r\n") : text;
     let current = original, value = read(original, file);

@@ -1,6 +1,6 @@
 /**
  * Every field of a bundle is changed in turn, and everything else is derived again as a forger would. Verification fails, or
- * the field is on the list of what a bundle does not prove.
+ * the field is on the list of what a bundle does not prove. Every third field is changed; `deno task soak whole` changes all.
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -13,6 +13,8 @@ import { listFiles } from "../../../lib/run/files.ts";
 import { verifyBundle } from "../../../lib/run/verify.ts";
 import type { Unchecked as Documents } from "../../../lib/run/verify_documents.ts";
 import { changed, forged, isListed, leaves } from "../../support/mutations.ts";
+import { FULL_SIZE } from "../../support/reduced_sizes.ts";
+import { isSampled } from "../../support/sample.ts";
 import { fakeExecutor, runSmall, testRecipe, withWorkspace } from "./fixture.ts";
 import { tables } from "../../support/tables.ts";
 
@@ -77,7 +79,7 @@ Deno.test("a changed field of a bundle fails its verification, whatever else is 
     for (const file of [...DOCUMENTS, report]) {
       const document = file === report ? original.reports[report] : original.documents[file as keyof Documents];
       for (const place of leaves(document)) {
-        count++;
+        if (!isSampled(count++, 3)) continue;
         const bundle = copy(), name = file as keyof Documents;
         if (file === report) bundle.reports[report] = changed(document, place);
         else bundle.documents[name] = changed(document, place);
@@ -99,6 +101,7 @@ Deno.test("a changed field of a bundle fails its verification, whatever else is 
       }
     }
     assert.deepEqual(accepted, []);
-    assert.deepEqual(Object.keys(NOT_EVIDENCE).filter((pattern) => !used.has(pattern)), [], "patterns without a field");
+    const unused = Object.keys(NOT_EVIDENCE).filter((pattern) => !used.has(pattern));
+    if (FULL_SIZE) assert.deepEqual(unused, [], "patterns without a field");
     assert.ok(count > 300, `${count} fields`);
   }));
