@@ -65,6 +65,9 @@ export interface CliFace<F extends Shape> {
   exits?: string;
 }
 
+/** Whether assistants have a call as a tool: by noun and verb, or by a name of its own; and whether it removes or overwrites. */
+export type ToolFace = true | "destructive" | `${string}_${string}`;
+
 export interface Call<
   F extends Shape = Shape,
   Args extends readonly string[] = readonly string[],
@@ -85,8 +88,7 @@ export interface Call<
   readonly refuses: readonly Status[];
   readonly http?: Http;
   readonly cli?: CliFace<F>;
-  /** Whether assistants have it as a tool, and whether it removes or overwrites. */
-  readonly tool?: true | "destructive";
+  readonly tool?: ToolFace;
   /** The document of the result for others: a JSON object without paths of this machine. */
   publish?(result: Out): Doc | Promise<Doc>;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
@@ -112,7 +114,7 @@ interface Definition<
   refuses?: readonly Status[];
   http?: Http;
   cli?: CliFace<F>;
-  tool?: true | "destructive";
+  tool?: ToolFace;
   publish?(result: Out): Doc | Promise<Doc>;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }

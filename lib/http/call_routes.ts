@@ -47,11 +47,15 @@ type RouteOf<C> = C extends Call<infer F, infer _Args, infer _Out, infer _Means,
   : never;
 
 /** The routes of the calls of a noun that HTTP offers, in the order of the calls. */
-export function routesOf<Calls extends Readonly<Record<string, AnyCall>>>(calls: Calls): RouteOf<Calls[keyof Calls]>[] {
-  return Object.values(calls).filter(({ http }) => http !== undefined).map(routeOf) as RouteOf<Calls[keyof Calls]>[];
+export function routesOf<Calls extends Readonly<Record<string, AnyCall>>>(
+  noun: string,
+  calls: Calls,
+): RouteOf<Calls[keyof Calls]>[] {
+  return Object.entries(calls).filter(([, { http }]) => http !== undefined)
+    .map(([verb, call]) => routeOf(call, `${noun}_${verb}`)) as RouteOf<Calls[keyof Calls]>[];
 }
 
-function routeOf(call: AnyCall) {
+function routeOf(call: AnyCall, name: string) {
   const { route, returns, without = [], names = {}, fixed = {}, status = 200, ...how } = call.http as HttpFace<Shape>;
   const [method, path] = route.split(" ");
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
@@ -74,10 +78,14 @@ function routeOf(call: AnyCall) {
     return status === 200 ? document as object : new Answer(document as object, { status });
   };
   const replies: Replies = { [status]: reply(returns, call.output), ...refusals(...call.refuses) };
+  const tool = typeof call.tool === "string" && call.tool !== "destructive"
+    ? { name: call.tool }
+    : call.tool && { name, destructive: call.tool === "destructive" };
   if (method === "post") {
     return post(path, call.summary, {
       ...left.length === 0 ? {} : { body: z.strictObject(Object.fromEntries(wire)) },
       replies,
+      tool,
       ...how,
       thread: ({ params, body, session }) => perform(session, params, body),
     });
@@ -88,6 +96,7 @@ function routeOf(call: AnyCall) {
       ? {}
       : { query: z.strictObject(Object.fromEntries(readers.map(([name, type]) => [name, type]))) },
     replies,
+    tool,
     ...how,
     async thread({ params, query, session }) {
       const given: Record<string, unknown> = { ...query };

@@ -64,6 +64,14 @@ type Result = object | Promise<object>;
 /** Changes that other processes make are seen after this time by routes with `brief`. */
 export const BRIEF_MS = 25;
 
+/** A route as a tool for assistants. */
+export interface RouteTool {
+  /** Noun and verb: `runs_verify`. */
+  name: string;
+  /** Whether it may remove or overwrite. */
+  destructive?: boolean;
+}
+
 interface RouteDefinition<
   Path extends string,
   Query extends z.ZodObject,
@@ -87,6 +95,7 @@ interface RouteDefinition<
   constant?: boolean;
   /** Whether equal requests within {@link BRIEF_MS}, with no change by this server between them, get one reply. */
   brief?: boolean;
+  tool?: RouteTool;
   /** The handler of the main thread: it looks something up, queues something or streams. */
   handle?(call: Call<PathParams<Path>, z.output<Query>, z.output<Body>> & { readonly service: Service }): Result;
   /** The handler of a library thread: it reads files or computes. */
@@ -115,6 +124,7 @@ export interface TypedRoute<
   readonly stable: boolean;
   readonly constant: boolean;
   readonly brief: boolean;
+  readonly tool?: RouteTool;
   /** Whether a library thread answers it. */
   readonly thread: boolean;
   readonly handle: (call: Call<string, unknown, unknown> & Context) => Result;

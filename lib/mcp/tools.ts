@@ -1,17 +1,17 @@
 /**
- * The tools of `svc mcp serve`. Most are routes of the HTTP interface, with their schemas, checks and confinement of paths; the
- * others run recipes and packs and wait for their end.
+ * The tools of `svc mcp serve`. Most are routes that name one, with their schemas, checks and confinement of paths; the kinds of
+ * jobs run recipes and packs and wait for their end. Four are written here: three lists are shorter than those of their calls,
+ * for readers with little room, and validation cards have no job.
  */
 import type { CancellationToken } from "../execute/types.ts";
 import { jobOf } from "../http/jobs/kinds.ts";
 import { performRequest } from "../http/jobs/perform.ts";
 import { JOB_KINDS, type JobKind, type Report } from "../http/jobs/types.ts";
-import type { Route } from "../http/route.ts";
+import type { Route, RouteTool } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
 import type { Session } from "../api/session.ts";
 import type { Shape } from "../api/call.ts";
 import { runs as runCalls } from "../api/calls/runs.ts";
-import { NOUNS } from "../api/nouns.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -20,7 +20,7 @@ import { exists } from "../artifact/path_kind.ts";
 import { answer, schemaOf } from "../http/answer.ts";
 import { checkBody } from "../http/body.ts";
 import { savedPath } from "../http/recipe_save.ts";
-import { routeNamed } from "../http/routes/index.ts";
+import { ROUTES } from "../http/routes/index.ts";
 import { parseRecipe } from "../api/authored_recipe.ts";
 import { join } from "node:path";
 
@@ -47,30 +47,6 @@ export interface Tool {
   call(input: JsonObject, given: ToolCall): Promise<ToolResult>;
 }
 
-/** Routes as tools: the name, the route, and whether it removes or overwrites. */
-const ROUTES: readonly [string, string, "destructive"?][] = [
-  ["operations_show", "get /api/ops/:operation_id"],
-  ["research_catalog", "get /api/research/catalog"],
-  ["recipes_show", "get /api/recipe"],
-  ["recipes_plan", "post /api/recipe/plan"],
-  ["recipes_save", "post /api/recipe/save", "destructive"],
-  ["arrays_show", "get /api/array"],
-  ["arrays_series", "get /api/series"],
-  ["images_show", "get /api/image"],
-  ["packs_list", "get /api/benchmarks/packs"],
-  ["packs_show", "get /api/benchmarks/pack"],
-  ["results_list", "get /api/benchmarks/results"],
-  ["results_show", "get /api/benchmarks/results/:result_id"],
-  ["results_verify", "get /api/benchmarks/results/:result_id/verify"],
-  ["results_compare", "get /api/benchmarks/compare"],
-  ["results_figure", "get /api/benchmarks/results/:result_id/figure"],
-  ...Object.entries(NOUNS).flatMap(([noun, calls]) =>
-    Object.entries(calls).flatMap(([verb, { tool, http }]): typeof ROUTES =>
-      tool === undefined ? [] : [[`${noun}_${verb}`, http.route, tool === true ? undefined : tool]]
-    )
-  ),
-];
-
 const CONFIRM = { type: "boolean", description: "true to remove or overwrite; ask the person first" };
 /** Members of a body that are recipes. */
 const RECIPES = ["recipe", "a", "b"];
@@ -80,8 +56,8 @@ const RECIPE: JsonObject = {
 };
 
 /** A route of the HTTP interface as a tool. */
-function routeTool([name, named, kind]: typeof ROUTES[number]): Tool {
-  const route = routeNamed(named), destructive = kind === "destructive";
+function routeTool(route: Route & { tool: RouteTool }): Tool {
+  const { name, destructive = false } = route.tool;
   const params = [...route.path.matchAll(/:(\w+)/g)].map(([, param]) => param);
   const query = schemaPart(route.query), body = schemaPart(route.body);
   const recipes = route.body === undefined ? [] : RECIPES.filter((member) => Object.hasOwn(body.properties, member));
@@ -262,6 +238,8 @@ const OWN: readonly Tool[] = [
 /** Kinds of jobs that assistants may run. */
 const TOOL_JOBS = JOB_KINDS.filter((kind) => jobOf(kind).tool !== undefined);
 
+const isTool = (route: Route): route is Route & { tool: RouteTool } => route.tool !== undefined;
+
 /** All tools, sorted by name. */
-export const TOOLS: readonly Tool[] = [...ROUTES.map(routeTool), ...TOOL_JOBS.map(jobTool), ...OWN]
+export const TOOLS: readonly Tool[] = [...ROUTES.filter(isTool).map(routeTool), ...TOOL_JOBS.map(jobTool), ...OWN]
   .sort((a, b) => a.name < b.name ? -1 : 1);

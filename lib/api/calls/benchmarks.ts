@@ -178,6 +178,7 @@ export const benchmarks = {
     output: z.object({ packs: z.array(documentOf<Omit<PackListRow, "file"> & { path: string | null }>()) }),
     http: { route: "get /api/benchmarks/packs", returns: "Packs by name" },
     cli: { name: "benchmark list" },
+    tool: "packs_list",
     publish: (rows: (PackListRow & { path: string | null })[]) => ({ packs: rows.map(({ file: _, ...row }) => row) }),
     async run({ workspace: { projectRoot } }) {
       return (await packs()).listBenchmarkPacks(projectRoot).map((row) => {
@@ -384,6 +385,7 @@ export const benchmarks = {
     output: z.object({ results: z.array(documentOf<ResultListRow>()) }),
     http: { route: "get /api/benchmarks/results", returns: "A row each" },
     cli: {},
+    tool: "results_list",
     publish: (results: ResultListRow[]) => ({ results }),
     run: async ({ workspace }) => (await import("../../study/rows/result_index.ts")).listResultsFromIndex(workspace),
   }),
@@ -396,6 +398,7 @@ export const benchmarks = {
     refuses: [400, 404],
     http: { route: "get /api/benchmarks/compare", returns: "The report" },
     cli: { usage: "<a> <b>" },
+    tool: "results_compare",
     async run(core, { a, b }) {
       const { compareResults } = await import("../../study/report/compare_results.ts");
       return compareResults((await stored(core, a)).result, (await stored(core, b)).result);
@@ -442,6 +445,7 @@ export const benchmarks = {
       stable: true,
     },
     cli: { usage: "<result>", without: ["rows_after", "limit"] },
+    tool: "results_show",
     publish: ({ result }: { result: ShownResult; directory: string }) => result,
     async run(core, { result_id, rows_after, limit }): Promise<{ result: ShownResult; directory: string }> {
       const shown = await stored(core, result_id);
@@ -518,6 +522,7 @@ export const benchmarks = {
     refuses: [404, 409],
     http: { route: "get /api/benchmarks/results/:result_id/verify", returns: "The report, valid or not" },
     cli: { usage: "<result>", exits: "exit 6 on a difference" },
+    tool: "results_verify",
     publish: (report: BenchmarkVerification) => ({ ...report, path: `benchmarks/${report.target_id}` }),
     run: async (core, { result_id }) =>
       await (await import("../../study/verify.ts")).verifyBenchmark(core.workspace, result_id, await core.registry()),
@@ -561,6 +566,7 @@ export const benchmarks = {
       names: { recipes: "recipe" },
       without: ["method_order", "where", "bound", "label", "units", "intervals"],
     },
+    tool: "results_figure",
     publish: ({ plot, x, y, group, name, figure, confusion, files }: PlotFiles & { confusion: boolean }) => (
       { plot, x, y, group, name, figure, confusion, files: textFiles(files) }
     ),

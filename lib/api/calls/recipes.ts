@@ -319,6 +319,7 @@ export const recipes = {
     }),
     refuses: [400],
     http: { route: "post /api/recipe/plan", returns: "The plan of a run", writes: false },
+    tool: "recipes_plan",
     publish: ({ plan, cache, diagnostics }: WholePlan) => ({ plan, cache, diagnostics }),
     run: (core, { recipe, mode, strict_lint: strictLint }) => planWhole(core, recipe, { mode, strictLint }),
   }),

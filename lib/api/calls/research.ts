@@ -19,6 +19,7 @@ export const research = {
     }),
     http: { route: "get /api/research/catalog", returns: "The catalogue", constant: true },
     cli: {},
+    tool: "research_catalog",
     run: async (): Promise<Catalog> => (await catalogue()).researchCatalog(),
   }),
 

@@ -70,6 +70,7 @@ export const system = {
     refuses: [404],
     http: { route: "get /api/ops/:operation_id", returns: "The contract", constant: true },
     cli: { name: "ops show", usage: "<operation>" },
+    tool: "operations_show",
     async run(core, { operation_id }): Promise<OperationContract> {
       const contracts = await core.contracts();
       const found = contracts.find((contract) => contract.id === operation_id);

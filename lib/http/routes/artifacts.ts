@@ -47,6 +47,7 @@ export const artifactRoutes = [
     },
   }),
   get("/api/image", "An image of an artifact, as PNG", {
+    tool: { name: "images_show" },
     query: z.strictObject({
       path: PATH,
       index: z.int().min(0).default(0).describe("of the image in a batch"),
@@ -62,6 +63,7 @@ export const artifactRoutes = [
     },
   }),
   get("/api/series", "An array reduced for a plot", {
+    tool: { name: "arrays_series" },
     query: z.strictObject({
       path: PATH,
       array: ARRAY,
@@ -96,6 +98,7 @@ export const artifactRoutes = [
     },
   }),
   get("/api/array", "A block of an array with every digit", {
+    tool: { name: "arrays_show" },
     description: "For views that compute with values, such as |H| of one realisation over subcarriers.",
     query: z.strictObject({
       path: PATH,

@@ -9,6 +9,7 @@ import { DIAGNOSTIC, documentOf, refusals, reply } from "../schemas.ts";
 
 export const benchmarkReportRoutes = [
   get("/api/benchmarks/pack", "A pack: its protocol, its recipes, and the findings of `svc benchmark validate`", {
+    tool: { name: "packs_show" },
     query: z.strictObject({ path: z.string().describe("name or id of a pack, or its file in benchmarks/") }),
     replies: {
       200: reply(

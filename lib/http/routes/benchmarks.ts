@@ -7,7 +7,7 @@ import { jobFamily } from "./job_family.ts";
 const { routes, submission } = jobFamily("/api/benchmark-jobs", ["benchmark"]);
 
 export const benchmarkRoutes = [
-  ...routesOf(benchmarks),
+  ...routesOf("benchmarks", benchmarks),
   submission("benchmark", JOBS.benchmark),
   ...routes,
 ] as const;

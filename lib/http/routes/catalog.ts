@@ -10,9 +10,9 @@ import { get } from "../route.ts";
 import { documentOf, OBJECT, refusals, reply } from "../schemas.ts";
 
 export const catalogRoutes = [
-  ...routesOf(system),
-  ...routesOf(research),
-  ...routesOf(validation),
+  ...routesOf("system", system),
+  ...routesOf("research", research),
+  ...routesOf("validation", validation),
   get("/api/datasets/images", "The images of a dataset, for choosing among them", {
     query: z.strictObject({
       dataset: z.string().describe("id of a bundled dataset, or of one in the state directory"),

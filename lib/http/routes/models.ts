@@ -10,8 +10,8 @@ import { Answer, post } from "../route.ts";
 import { OBJECT, refusals, reply } from "../schemas.ts";
 
 export const modelRoutes = [
-  ...routesOf(artifacts),
-  ...routesOf(adapters),
+  ...routesOf("artifacts", artifacts),
+  ...routesOf("adapters", adapters),
   post("/api/trained-artifacts/import", "Import a package into the store; it is checked before anything is written", {
     upload: MAX_PACKAGE_BYTES,
     query: z.strictObject({

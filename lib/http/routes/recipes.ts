@@ -12,10 +12,11 @@ import { documentOf, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
 const PATH = z.strictObject({ path: RECIPE_FILE });
 
 export const recipeRoutes = [
-  ...routesOf(recipes),
+  ...routesOf("recipes", recipes),
   get("/api/recipe", "A recipe file, decoded", {
     description: "file_sha256 is the ETag: send it as If-Match when saving.",
     stable: true,
+    tool: { name: "recipes_show" },
     query: PATH,
     replies: {
       200: reply(
@@ -43,6 +44,7 @@ export const recipeRoutes = [
   }),
   post("/api/recipe/save", "Save a valid recipe in one step; comments of the file stay", {
     description: "With If-Match, a file that changed since it was read is not overwritten (412).",
+    tool: { name: "recipes_save", destructive: true },
     body: z.strictObject({
       recipe: RECIPE,
       filename: z.string().optional().describe("in recipes/; the recipe's name when left out"),

@@ -119,5 +119,5 @@ export const runRoutes = [
       return { runs, problems };
     },
   }),
-  ...routesOf(runs),
+  ...routesOf("runs", runs),
 ] as const;

@@ -2,4 +2,4 @@
 import { templates } from "../../api/calls/templates.ts";
 import { routesOf } from "../call_routes.ts";
 
-export const templateRoutes = routesOf(templates);
+export const templateRoutes = routesOf("templates", templates);

@@ -13,7 +13,7 @@ import { jobFamily, LASTING } from "./job_family.ts";
 const { routes, submission, perform } = jobFamily("/api/dataset-capture-jobs", ["dataset_capture"]);
 
 export const trainingRoutes = [
-  ...routesOf(training),
+  ...routesOf("training", training),
   get("/api/workbench/exported-project-watch", "A training project, again with each of its changes", {
     description: "Server-sent events that do not end: `project` with the view, first at once.",
     query: z.strictObject({ path: training.project.fields.path }),

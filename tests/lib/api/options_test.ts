@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { NOUNS } from "../../../lib/api/nouns.ts";
+import { NOUNS } from "./nouns.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { parseJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
