@@ -56,11 +56,15 @@ export interface HttpFace<F extends Shape> {
 export interface CliFace<F extends Shape> {
   /** Words of the command; those of the noun and the verb when left out. */
   name?: string;
+  /** In place of that of the call. */
+  summary?: string;
   /** Arguments in the order of `fields`, `<run>` or `[runs...]`; the other fields are options. */
   usage?: string;
   fields?: readonly (keyof F & string)[];
   /** Fields that a command does not offer. */
   without?: readonly (keyof F & string)[];
+  /** Values of fields that the command always gives. */
+  fixed?: { readonly [Name in keyof F]?: z.input<F[Name]> };
   /** What follows the summary in the help: `exit 6 on a difference`. */
   exits?: string;
 }

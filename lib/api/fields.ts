@@ -13,6 +13,21 @@ function worded<T extends z.ZodType>(type: T, word: string): T {
   return type;
 }
 
+/** How the command line writes a field in another way than by its name. */
+interface Written {
+  flags: string;
+  description: string;
+  /** The value of the field. */
+  read?(given: unknown): unknown;
+}
+const written = new WeakMap<z.ZodType, Written>();
+export const writtenAs = (type: z.ZodType): Written | undefined => written.get(type);
+
+function onCommandLine<T extends z.ZodType>(type: T, how: Written): T {
+  written.set(type, how);
+  return type;
+}
+
 export const flag = (description: string) => z.boolean().optional().describe(description);
 
 /** A recipe: a value in a body, the path of a file in a query, a file or `-` on the command line. */
@@ -22,9 +37,18 @@ const recipe = (description: string): RecipeField =>
 export const isRecipe = (type: z.ZodType): boolean => "recipe" in type;
 export const RECIPE = recipe("authored recipe; 1 and 1.0 are two values");
 
-export const MODE = z.enum(["strict", "compat"]).default("strict").describe(
-  "compat accepts older forms of recipes, with warnings",
+export const MODE = onCommandLine(
+  z.enum(["strict", "compat"]).default("strict").describe("compat accepts older forms of recipes, with warnings"),
+  {
+    flags: "--compat",
+    description: "accept older forms of recipes, with warnings",
+    read: (compat) => compat ? "compat" : "strict",
+  },
 );
+export const PLAN_CACHE = onCommandLine(z.boolean().default(true).describe("plan with the cache"), {
+  flags: "--no-plan-cache",
+  description: "plan without the cache",
+});
 
 /** A text that may be left out. */
 export const text = (description: string, word = "text") => worded(z.string().optional().describe(description), word);
@@ -49,9 +73,14 @@ export const folder = (fallback: string) => worded(z.string().default(fallback).
 export const RUN = z.string().describe("id of a run, or a unique prefix of it");
 export const RECIPE_NAME = text("only runs of this recipe and of the variants of its matrix", "name");
 export const WHERE = values("only runs with these values of a parameter or metric, such as snr_db=6");
-export const WORKERS = z.int().min(1).max(32).optional().describe("run up to N steps of a run at once (1-32)");
+export const WORKERS = z.int().min(1).max(32).optional().describe(
+  "run up to N steps of a run at once (1-32, default 1)",
+);
 export const IGNORE_ESTIMATE = flag("run even if the estimate exceeds free memory or disk");
-export const LINT = z.boolean().default(true).describe("lint the recipes before they run");
+export const LINT = onCommandLine(z.boolean().default(true).describe("lint the recipes before they run"), {
+  flags: "--no-lint",
+  description: "skip lint",
+});
 export const DROP = texts("steps whose artifacts are deleted", "steps");
 export const DRY_RUN = flag("report what would be done, and change nothing");
 

@@ -7,7 +7,7 @@ import type { SessionCore } from "./core.ts";
  * @param load the calls by their verbs
  */
 export function groupOf<Calls extends Readonly<Record<string, AnyCall>>>(
-  core: SessionCore,
+  core: () => SessionCore,
   noun: string,
   load: () => Promise<Calls>,
 ): GroupOf<Calls> {
@@ -16,7 +16,7 @@ export function groupOf<Calls extends Readonly<Record<string, AnyCall>>>(
     const [calls, { readArguments }] = await Promise.all([load(), import("./call.ts")]);
     if (!Object.hasOwn(calls, verb)) throw new TypeError(`A session has no method ${noun}.${verb}`);
     const { input, means } = readArguments(`${noun}.${verb}`, calls[verb], given);
-    return await calls[verb].run(core, input, means);
+    return await calls[verb].run(core(), input, means);
   };
   return new Proxy({}, {
     get(_target, verb) {

@@ -4,19 +4,7 @@
  */
 import { SessionCore, type SessionData, type SessionOptions } from "./core.ts";
 import { groupOf } from "./group.ts";
-import type { AnyCall, GroupOf } from "./call.ts";
-import type { adapters } from "./calls/adapters.ts";
-import type { artifacts } from "./calls/artifacts.ts";
-import type { benchmarks } from "./calls/benchmarks.ts";
-import type { data } from "./calls/data.ts";
-import type { models } from "./calls/models.ts";
-import type { recipes } from "./calls/recipes.ts";
-import type { research } from "./calls/research.ts";
-import type { runs } from "./calls/runs.ts";
-import type { system } from "./calls/system.ts";
-import type { templates } from "./calls/templates.ts";
-import type { training } from "./calls/training.ts";
-import type { validation } from "./calls/validation.ts";
+import type { AnyCall } from "./call.ts";
 
 /**
  * The methods of a project in groups; {@link open} makes one.
@@ -34,33 +22,37 @@ import type { validation } from "./calls/validation.ts";
  */
 export class Session implements AsyncDisposable {
   readonly #core: SessionCore;
-  readonly recipes: GroupOf<typeof recipes>;
-  readonly runs: GroupOf<typeof runs>;
-  readonly benchmarks: GroupOf<typeof benchmarks>;
-  readonly validation: GroupOf<typeof validation>;
-  readonly templates: GroupOf<typeof templates>;
-  readonly data: GroupOf<typeof data>;
-  readonly models: GroupOf<typeof models>;
-  readonly artifacts: GroupOf<typeof artifacts>;
-  readonly training: GroupOf<typeof training>;
-  readonly research: GroupOf<typeof research>;
-  readonly adapters: GroupOf<typeof adapters>;
-  readonly system: GroupOf<typeof system>;
+  readonly recipes = groupOf(() => this.#core, "recipes", async () => (await import("./calls/recipes.ts")).recipes);
+  readonly runs = groupOf(() => this.#core, "runs", async () => (await import("./calls/runs.ts")).runs);
+  readonly benchmarks = groupOf(
+    () => this.#core,
+    "benchmarks",
+    async () => (await import("./calls/benchmarks.ts")).benchmarks,
+  );
+  readonly validation = groupOf(
+    () => this.#core,
+    "validation",
+    async () => (await import("./calls/validation.ts")).validation,
+  );
+  readonly templates = groupOf(
+    () => this.#core,
+    "templates",
+    async () => (await import("./calls/templates.ts")).templates,
+  );
+  readonly data = groupOf(() => this.#core, "data", async () => (await import("./calls/data.ts")).data);
+  readonly models = groupOf(() => this.#core, "models", async () => (await import("./calls/models.ts")).models);
+  readonly artifacts = groupOf(
+    () => this.#core,
+    "artifacts",
+    async () => (await import("./calls/artifacts.ts")).artifacts,
+  );
+  readonly training = groupOf(() => this.#core, "training", async () => (await import("./calls/training.ts")).training);
+  readonly research = groupOf(() => this.#core, "research", async () => (await import("./calls/research.ts")).research);
+  readonly adapters = groupOf(() => this.#core, "adapters", async () => (await import("./calls/adapters.ts")).adapters);
+  readonly system = groupOf(() => this.#core, "system", async () => (await import("./calls/system.ts")).system);
 
   constructor(options: SessionOptions = {}) {
-    const core = this.#core = new SessionCore(options);
-    this.recipes = groupOf(core, "recipes", async () => (await import("./calls/recipes.ts")).recipes);
-    this.runs = groupOf(core, "runs", async () => (await import("./calls/runs.ts")).runs);
-    this.benchmarks = groupOf(core, "benchmarks", async () => (await import("./calls/benchmarks.ts")).benchmarks);
-    this.validation = groupOf(core, "validation", async () => (await import("./calls/validation.ts")).validation);
-    this.templates = groupOf(core, "templates", async () => (await import("./calls/templates.ts")).templates);
-    this.data = groupOf(core, "data", async () => (await import("./calls/data.ts")).data);
-    this.models = groupOf(core, "models", async () => (await import("./calls/models.ts")).models);
-    this.artifacts = groupOf(core, "artifacts", async () => (await import("./calls/artifacts.ts")).artifacts);
-    this.training = groupOf(core, "training", async () => (await import("./calls/training.ts")).training);
-    this.research = groupOf(core, "research", async () => (await import("./calls/research.ts")).research);
-    this.adapters = groupOf(core, "adapters", async () => (await import("./calls/adapters.ts")).adapters);
-    this.system = groupOf(core, "system", async () => (await import("./calls/system.ts")).system);
+    this.#core = new SessionCore(options);
   }
 
   /** Project root and state directory, as absolute paths. */

@@ -1,6 +1,6 @@
 /** The commands of calls: words, arguments, options and help follow from the call; a face adds how its result is shown. */
-import { type AnyCall, type Call as ApiCall, type Camel, camel, type Shape } from "../api/call.ts";
-import { isRecipe, wordOf } from "../api/fields.ts";
+import { type AnyCall, type Call as ApiCall, type Camel, camel, type CliFace, type Shape } from "../api/call.ts";
+import { isRecipe, wordOf, writtenAs } from "../api/fields.ts";
 import { prettyJson } from "../contract/json.ts";
 import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
@@ -22,8 +22,19 @@ import {
 // deno-lint-ignore no-explicit-any -- options are named by the fields of the call
 type Given = Call<any[], any>;
 
-/** What the command line adds to a call. */
-interface Face<Out, Means> {
+/**
+ * Performs the call of a command, or another one with those of its fields that it has; `changes` take their place, and `more`
+ * are further means.
+ */
+type Perform<Out> = <Other = Out, More = object>(
+  changes?: Readonly<Record<string, unknown>>,
+  // deno-lint-ignore no-explicit-any -- only result and means matter
+  other?: ApiCall<any, any, Other, More, any, any, any>,
+  more?: Partial<More>,
+) => Promise<Other>;
+
+/** What the command line adds to a call; `Shown` is what it prints where that is not the result of the call. */
+export interface Face<Out, Means, Shown = Out> {
   /** Options that are no fields, and those of fields that are written in another way. */
   options?: Readonly<Record<string, OptionSpec<unknown>>>;
   /** Choices of arguments, by name. */
@@ -36,11 +47,13 @@ interface Face<Out, Means> {
   /** Means of the call, besides cancellation and events of a call that is cancellable. */
   means?(given: Given): Partial<Means> | Promise<Partial<Means>>;
   /** Performs the call in another way, such as after a question. */
-  call?(given: Given, perform: (changes?: Readonly<Record<string, unknown>>) => Promise<Out>): Promise<Out>;
-  json?(result: Out, given: Given): object | Promise<object>;
+  call?(given: Given, perform: Perform<Out>): Shown | Promise<Shown>;
+  /** The message after the first Ctrl+C, where it cancels no running steps. */
+  interruptNote?(options: Given["options"]): string | undefined;
+  json?(result: Shown, given: Given): object | Promise<object>;
   /** Prints the result for people; its JSON when left out. */
-  show?(result: Out, given: Given): string | void | Promise<string | void>;
-  exit?(result: Out, given: Given): number;
+  show?(result: Shown, given: Given): string | void | Promise<string | void>;
+  exit?(result: Shown, given: Given): number;
 }
 
 /** The faces of the calls that have a command. */
@@ -59,34 +72,38 @@ export function commandsOf<Calls extends Readonly<Record<string, AnyCall>>>(
   return Object.entries(calls).flatMap(([verb, call]) =>
     call.cli === undefined
       ? []
-      : [commandOf(call.cli.name ?? `${noun} ${kebab(verb)}`, call, faces[verb] as Face<unknown, object>)]
+      : [commandOf(call, { name: `${noun} ${kebab(verb)}`, ...call.cli }, faces[verb] as Face<unknown, object>)]
   );
 }
 
-function commandOf(name: string, call: AnyCall, face: Face<unknown, object> = {}): CommandSpec {
-  const { usage = "", fields = call.args, without = [], exits } = call.cli!;
-  const options = optionsOf(call, [...fields, ...without], face.options);
-  const perform = async (given: Given, changes: Readonly<Record<string, unknown>> = {}) => {
-    const input = { ...await inputOf(call, fields, given), ...changes };
+/** A command of a call, by what the call says of it or, for a further command, by `cli`. */
+export function commandOf<F extends Shape, Out, Means, Shown = Out>(
+  // deno-lint-ignore no-explicit-any -- the other types do not matter here
+  call: ApiCall<F, any, Out, Means, any, any, any>,
+  cli: CliFace<F> & { name: string },
+  face: Face<Out, Means, Shown> = {},
+): CommandSpec {
+  const { name, usage = "", fields = call.args as string[], without = [], fixed = {}, exits } = cli;
+  const { means, call: own, options, show, ...shown } = face, summary = cli.summary ?? call.summary;
+  const perform = (given: Given): Perform<Out> => async (changes = {}, other = call as never, more = {}) => {
+    const input = { ...await inputOf(other, fields, given), ...fixed, ...changes };
     const running = face.cancellable ? { cancellation: given.cancellation, onEvent: given.onEvent } : {};
     // A user may name runs by their folders; a client of the network may not.
-    return await given.svc.perform(call, input, { paths: true, ...running, ...await face.means?.(given) });
+    return await given.svc.perform(other, input, {
+      paths: true,
+      ...running,
+      ...await means?.(given),
+      ...more,
+    }) as never;
   };
   return command(
     {
+      ...shown,
       usage: usage === "" ? name : `${name} ${usage}`,
-      summary: exits === undefined ? call.summary : `${call.summary}; ${exits}`,
-      options,
-      choices: face.choices,
-      notes: face.notes,
-      examples: face.examples,
-      cancellable: face.cancellable,
-      multiline: face.multiline,
-      call: (given: Given) =>
-        face.call === undefined ? perform(given) : face.call(given, (changes) => perform(given, changes)),
-      json: face.json,
-      show: face.show ?? ((result) => prettyJson(result as Value)),
-      exit: face.exit,
+      summary: exits === undefined ? summary : `${summary}; ${exits}`,
+      options: optionsOf(call, [...fields, ...without, ...Object.keys(fixed)], options),
+      call: (given: Given) => own === undefined ? perform(given)() : own(given, perform(given)),
+      show: show ?? ((result) => prettyJson(result as Value)),
     } as Parameters<typeof command>[0],
   );
 }
@@ -98,7 +115,7 @@ function optionsOf(
   own: Face<unknown, object>["options"] = {},
 ): Record<string, OptionSpec<unknown>> {
   const left = Object.entries(call.fields as Shape)
-    .filter(([name]) => !positional.includes(name) && !Object.hasOwn(own, camel(name)));
+    .filter(([name, type]) => !positional.includes(name) && !Object.hasOwn(own, optionName(name, type)));
   return { ...optionsFrom(Object.fromEntries(left)), ...own };
 }
 
@@ -107,12 +124,19 @@ export function optionsFrom<F extends Shape>(
   fields: F,
 ): { [Name in keyof F as Camel<Name & string>]: OptionSpec<z.output<F[Name]>> } {
   const { properties } = jsonSchemaOf(z.strictObject(fields)) as { properties: Record<string, JsonObject> };
-  const made = Object.entries(fields).map(([name, type]) => [
-    camel(name),
-    optionOf(name, properties[name], wordOf(type)),
-  ]);
+  const made = Object.entries(fields).map(([name, type]) => {
+    const how = writtenAs(type);
+    const option = how === undefined
+      ? optionOf(name, properties[name], wordOf(type))
+      : flag(how.flags, how.description);
+    return [optionName(name, type), option];
+  });
   return Object.fromEntries(made);
 }
+
+/** The name of the option of a field among the values of a command. */
+const optionName = (name: string, type: z.ZodType): string =>
+  camel(writtenAs(type)?.flags.replace(/^--(no-)?/, "").replaceAll("-", "_") ?? name);
 
 function optionOf(name: string, schema: JsonObject, word: string | null): OptionSpec<unknown> {
   const { type, minimum, maximum, default: fallback, description = "" } = schema as Record<string, never>;
@@ -129,7 +153,12 @@ function optionOf(name: string, schema: JsonObject, word: string | null): Option
     case "number":
       return parsed(flags("x"), description, positive, fallback);
     case "array":
-      return parsed(flags("ids"), description, names, fallback);
+      return parsed(
+        flags("ids"),
+        /\bcommas\b/.test(description) ? description : `${description}; with commas`,
+        names,
+        fallback,
+      );
     case "object":
       return parsed(flags("id=value"), `${description}; repeat`, place, {});
     default:
@@ -146,11 +175,15 @@ async function inputOf(
   { svc, context, args, options }: Given,
 ): Promise<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
-  for (const name of Object.keys(call.fields)) {
+  for (const [name, type] of Object.entries(call.fields as Shape)) {
     const at = positional.indexOf(name);
-    const value = at < 0 ? options[camel(name)] : args[at];
+    const value = at < 0 ? options[optionName(name, type)] : args[at];
     if (value === undefined) continue;
-    input[name] = isRecipe(call.fields[name]) ? await context.recipe(svc, value, options.set) : value;
+    input[name] = isRecipe(type)
+      ? await context.recipe(svc, value, options.set)
+      : at < 0
+      ? writtenAs(type)?.read?.(value) ?? value
+      : value;
   }
   return input;
 }

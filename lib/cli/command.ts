@@ -93,22 +93,6 @@ export const whole = (minimum: number, maximum: number = Number.MAX_SAFE_INTEGER
 /** Reads a list with commas. */
 export const names = (text: string, before: string[] = []): string[] => [...before, ...text.split(",")];
 
-export const WORKERS = parsed("--parallel-workers <n>", "run up to N steps of a run at once (1-32)", whole(1, 32), 1);
-export const POINTS = parsed("--parallel-points <n>", "run up to N points at once (1-32)", whole(1, 32), 1);
-/** The check of links before a run. */
-export const LINT = {
-  lint: flag("--no-lint", "skip lint"),
-  strictLint: flag("--strict-lint", "refuse a recipe with lint errors"),
-};
-
-export const IGNORE_ESTIMATE = flag(
-  "--ignore-estimate",
-  "run even if the estimate exceeds free memory or disk",
-);
-export const KEEP = {
-  keep: choice("--keep <what>", "artifacts to keep after a completed run", ["all", "metrics"], "all"),
-  drop: parsed("--drop <steps>", "comma-separated steps whose artifacts are deleted", names),
-};
 export const SET = list(
   "--set <step.param=value>",
   "override a parameter, or choose a matrix value by dimension=value; read as JSON, else as text",

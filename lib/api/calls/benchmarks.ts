@@ -3,7 +3,6 @@ import { isAbsolute, relative } from "node:path";
 import { refusal, SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
-import type { ExchangeOptions, PushOptions } from "../../exchange/exchange.ts";
 import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
 import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES, INTERVALS_OVER } from "../../figure/types.ts";
@@ -28,6 +27,7 @@ import type { BenchmarkVerification } from "../../study/verify.ts";
 import { call, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import { documentOf, FIGURE, OBJECT, textFiles } from "../documents.ts";
+import { pullCall, pushCall } from "../exchange_calls.ts";
 import {
   BASELINE,
   DROP,
@@ -67,7 +67,7 @@ export const REPLICATION = {
 };
 
 /** How the rows of a pack run. */
-export const ROWS = {
+const ROWS = {
   ...REPLICATION,
   parallel_points: z.int().min(1).max(32).default(1).describe("run up to N points at once (1-32)"),
   ignore_estimate: IGNORE_ESTIMATE,
@@ -606,23 +606,14 @@ export const benchmarks = {
   }),
 
   /** Sends results to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */
-  push: call("Send results to an object store; all without ids", {
-    fields: { store: z.string(), ids: z.array(z.string()).default([]) },
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: PushOptions) =>
-      await (await import("../../exchange/exchange.ts")).push(workspace, "benchmarks", store, ids, options),
-  }),
+  push: pushCall("benchmarks", "results"),
 
   /** Receives results from an object store, verified before they appear. @throws SvcError as `runs.pull` */
-  pull: call("Receive results from an object store", {
-    fields: { store: z.string(), ids: z.array(z.string()).default([]) },
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: ExchangeOptions) =>
-      await (await import("../../exchange/exchange.ts")).pull(workspace, "benchmarks", store, ids, options),
-  }),
+  pull: pullCall("benchmarks", "results"),
 
   /** Families of benchmark protocols. */
   suites: call("List the families of benchmark protocols, with their tasks and packs", {
+    cli: { name: "suite list" },
     output: z.object({ suites: z.array(OBJECT) }),
     http: { route: "get /api/suites", returns: "The suites" },
     publish: (suites: Suite[]) => ({ suites }),
@@ -633,6 +624,7 @@ export const benchmarks = {
   suite: call("Show the tasks and packs of a suite", {
     fields: { suite: z.string() },
     args: ["suite"],
+    cli: { name: "suite show", usage: "<suite>" },
     run: async ({ workspace }, { suite }) =>
       (await import("../../study/pack/suites.ts")).findSuite(suite, workspace.projectRoot),
   }),
@@ -641,6 +633,7 @@ export const benchmarks = {
   validateSubmission: call("Check a pack, its result and its verification report together", {
     fields: { folder: z.string() },
     args: ["folder"],
+    cli: { name: "submission validate", usage: "<folder>", exits: "exit 6 with findings" },
     run: async (_core, { folder }) => (await import("../../study/engine/submission.ts")).validateSubmission(folder),
   }),
 };

@@ -7,7 +7,6 @@ import type { MakeLinesOptions } from "../../artifact/text_lines_file.ts";
 import type { TextLinesManifest } from "../../artifact/text_lines.ts";
 import type { MakeTextOptions } from "../../artifact/text_manifest_files.ts";
 import type { FetchDatasetOptions } from "../../fetch/datasets.ts";
-import type { ExchangeOptions, ExchangeReport, PushOptions } from "../../exchange/exchange.ts";
 import { exists, isFolder } from "../../artifact/path_kind.ts";
 import { readBounded } from "../../artifact/read_file.ts";
 import { type Code, type Diagnostic, isWarning, SvcError } from "../../contract/error.ts";
@@ -17,6 +16,7 @@ import { didYouMean } from "../../contract/nearest.ts";
 import { isObject, type JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { call, camelKeys } from "../call.ts";
+import { pullCall, pushCall } from "../exchange_calls.ts";
 import { flag, text } from "../fields.ts";
 
 /** A dataset that the program knows or that lies in the state directory. */
@@ -66,10 +66,7 @@ const MAX_DATA_BYTES = 2 ** 30;
 
 const bundledSets = () => import("../../artifact/bundled.ts");
 const publishedSets = () => import("../../artifact/published_datasets.ts");
-const exchange = () => import("../../exchange/exchange.ts");
 const fetchedSets = () => import("../../fetch/datasets.ts");
-
-const STORE = { store: z.string(), ids: z.array(z.string()).default([]) };
 
 export const data = {
   /** The datasets that are known here, and whether each is present. */
@@ -360,20 +357,10 @@ export const data = {
   }),
 
   /** Sends datasets of the state directory to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */
-  push: call("Send datasets of the state directory to an object store", {
-    fields: STORE,
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: PushOptions): Promise<ExchangeReport> =>
-      await (await exchange()).push(workspace, "datasets", store, ids, options),
-  }),
+  push: pushCall("datasets", "datasets of the state directory"),
 
   /** Receives datasets of the state directory from an object store, verified before they appear. @throws SvcError as `runs.pull` */
-  pull: call("Receive datasets of the state directory from an object store", {
-    fields: STORE,
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: ExchangeOptions): Promise<ExchangeReport> =>
-      await (await exchange()).pull(workspace, "datasets", store, ids, options),
-  }),
+  pull: pullCall("datasets", "datasets of the state directory"),
 };
 
 /** The manifest of a file or folder, and the files that belong to it. */

@@ -1,13 +1,11 @@
 /** Models that operations name: those of the program and those that were fetched. */
 import { z } from "../../contract/zod.ts";
-import type { ExchangeOptions, PushOptions } from "../../exchange/exchange.ts";
 import type { FetchModelOptions, ModelRow, VerifiedModel } from "../../fetch/models.ts";
 import { call } from "../call.ts";
+import { pullCall, pushCall } from "../exchange_calls.ts";
 import { text } from "../fields.ts";
 
-const STORE = { store: z.string(), ids: z.array(z.string()).default([]) };
 const fetching = () => import("../../fetch/models.ts");
-const exchange = () => import("../../exchange/exchange.ts");
 
 export const models = {
   /** The models of the program, the fetched ones, and published ones that are known. */
@@ -47,18 +45,8 @@ export const models = {
   }),
 
   /** Sends fetched models to an object store, `s3://bucket/prefix`; all without ids. @throws SvcError as `runs.push` */
-  push: call("Send fetched models to an object store", {
-    fields: STORE,
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: PushOptions) =>
-      await (await exchange()).push(workspace, "models", store, ids, options),
-  }),
+  push: pushCall("models", "fetched models"),
 
   /** Receives fetched models from an object store, verified before they appear. @throws SvcError as `runs.pull` */
-  pull: call("Receive fetched models from an object store", {
-    fields: STORE,
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: ExchangeOptions) =>
-      await (await exchange()).pull(workspace, "models", store, ids, options),
-  }),
+  pull: pullCall("models", "fetched models"),
 };

@@ -26,7 +26,7 @@ import type { AuthoredRecipe, RecipeInput } from "../authored_recipe.ts";
 import { call, type CallOptions, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import { DIAGNOSTIC, documentOf, OBJECT, valueOf } from "../documents.ts";
-import { DROP, flag, IGNORE_ESTIMATE, LINT, MODE, oneOf, RECIPE, text, WORKERS } from "../fields.ts";
+import { DROP, flag, IGNORE_ESTIMATE, LINT, MODE, oneOf, PLAN_CACHE, RECIPE, text, WORKERS } from "../fields.ts";
 import type { FileFacts, RecipeFacts } from "../recipe_facts.ts";
 
 /** Supplied by the session. */
@@ -56,7 +56,7 @@ const PLANNED = {
   ...COMPILED,
   backend: text("backend for every step that declares it", "name"),
   implementation: text("implementation for every step that declares it", "name"),
-  use_plan_cache: z.boolean().default(true).describe("plan with the cache"),
+  use_plan_cache: PLAN_CACHE,
   lint: LINT,
   strict_lint: STRICT_LINT,
 };
@@ -252,7 +252,7 @@ export const recipes = {
       writes: false,
     },
     publish: formsOf,
-    cli: { usage: "<file>", without: ["mode"] },
+    cli: { usage: "<file>" },
     tool: true,
     run: (core, input) => validate(core, input),
   }),
@@ -331,11 +331,7 @@ export const recipes = {
   prepare: call("Show the steps of a run with parameters, backend and implementation, without running it", {
     fields: PLANNED,
     args: ["recipe"],
-    cli: {
-      name: "recipe plan",
-      usage: "<file>",
-      without: ["mode", "use_plan_cache"],
-    },
+    cli: { name: "recipe plan", usage: "<file>" },
     run: (core, { recipe, ...fields }) => prepare(core, recipe, camelKeys(fields)),
   }),
 
@@ -485,7 +481,7 @@ export const recipes = {
       writes: false,
     },
     publish: expansionOf,
-    cli: { name: "recipe expand-matrix", usage: "<file>", without: ["mode"] },
+    cli: { name: "recipe expand-matrix", usage: "<file>" },
     tool: true,
     run: (core, input) => expand(core, input),
   }),

@@ -4,7 +4,6 @@ import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
-import type { ExchangeOptions, PushOptions } from "../../exchange/exchange.ts";
 import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
 import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
@@ -24,8 +23,9 @@ import type { VerificationReport } from "../../run/verify.ts";
 import type { DrawnRuns } from "../../study/report/runs_reports.ts";
 import type { RunsTable } from "../../study/report/runs_table.ts";
 import { bundlePaths } from "../bundle_paths.ts";
-import { call, type Cancellable } from "../call.ts";
+import { call, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
+import { pullCall, PUSH, PUSH_EXITS, type Transfer } from "../exchange_calls.ts";
 import {
   BASELINE,
   DRY_RUN,
@@ -582,18 +582,18 @@ export const runs = {
   ),
 
   /** Sends runs to a store `s3://bucket/prefix`. @throws SvcError `run_not_found`, `run_still_executing`, `store_unavailable` */
-  push: call("Send finished runs to an object store; all without a selection", {
-    fields: { store: z.string(), ...SELECTION },
+  push: call("Send finished runs to an S3-compatible object store; all without a selection", {
+    fields: { store: z.string(), ...SELECTION, ...PUSH },
     args: ["store"],
-    async run({ workspace }, { store, ...selection }, options: PushOptions) {
+    cli: { usage: "<store> [ids...]", fields: ["store", "ids"], exits: PUSH_EXITS },
+    async run({ workspace }, { store, ids, recipe, older_than, larger_than = "0B", ...fields }, means: Transfer) {
       const [{ selectRuns }, { push }] = await Promise.all([
         import("../../run/select.ts"),
         import("../../exchange/exchange.ts"),
       ]);
-      const { largerThan = "0B", ...chosen } = selectionOf(selection);
       // Every run has more than no bytes.
-      const rows = selectRuns(workspace, { ...chosen, largerThan }, "push");
-      return await push(workspace, "runs", store, rows.map(({ run_id }) => run_id), options);
+      const rows = selectRuns(workspace, selectionOf({ ids, recipe, older_than, larger_than }), "push");
+      return await push(workspace, "runs", store, rows.map(({ run_id }) => run_id), { ...camelKeys(fields), ...means });
     },
   }),
 
@@ -601,10 +601,5 @@ export const runs = {
    * Receives runs from a store `s3://bucket/prefix`, each verified before it appears; without ids all that are not here.
    * @throws SvcError `not_found`, `store_unavailable`, `store_invalid`, `artifact_hash_mismatch`, `bundle_hash_mismatch`
    */
-  pull: call("Receive runs from an object store", {
-    fields: { store: z.string(), ids: z.array(z.string()).default([]) },
-    args: ["store", "ids"],
-    run: async ({ workspace }, { store, ids }, options: ExchangeOptions) =>
-      await (await import("../../exchange/exchange.ts")).pull(workspace, "runs", store, ids, options),
-  }),
+  pull: pullCall("runs", "finished runs"),
 };

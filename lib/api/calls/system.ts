@@ -11,7 +11,7 @@ import type { Diagnosis } from "../../run/doctor.ts";
 import { call } from "../call.ts";
 import type { SessionCore } from "../core.ts";
 import { documentOf, OBJECT } from "../documents.ts";
-import { flag, text } from "../fields.ts";
+import { flag, folder, text } from "../fields.ts";
 
 /** Kinds of files with a published JSON Schema. */
 export const SCHEMAS = [
@@ -86,8 +86,9 @@ export const system = {
    * @throws SvcError `usage_invalid` for an invalid name or where a file exists
    */
   scaffoldOperation: call("Write an operation of your own, with its test and a recipe", {
-    fields: { name: z.string(), out: text("folder of the files", "folder") },
+    fields: { name: z.string(), out: folder(".") },
     args: ["name"],
+    cli: { name: "operation scaffold", usage: "<name>" },
     run: async (_core, { name, out }) =>
       await (await import("../../conformance/operation_file.ts")).scaffoldOperation(name, { out }),
   }),
@@ -100,6 +101,7 @@ export const system = {
   checkOperation: call("Run the conformance suite on an operation of your own", {
     fields: { file: z.string() },
     args: ["file"],
+    cli: { name: "operation check", usage: "<path>", exits: "exit 3 when it fails" },
     async run(core, { file }): Promise<OperationReport> {
       const { checkOperationFile, checkOperations } = await import("../../conformance/operation_file.ts");
       if (isFolder(file)) {
@@ -117,6 +119,7 @@ export const system = {
   client: call("Print a client library for scripts and notebooks: one file that calls this program", {
     fields: { language: z.enum(["python"]) },
     args: ["language"],
+    cli: { name: "client", usage: "<language>" },
     run: async (): Promise<string> => (await import("../client/svc.py", { with: { type: "text" } })).default,
   }),
 
@@ -126,6 +129,21 @@ export const system = {
     http: { route: "get /api/execution-profiles", returns: "The catalogue of profiles", constant: true },
     cli: { name: "profiles list" },
     run: async () => (await import("../../plan/profiles.ts")).profileCatalogue(),
+  }),
+
+  /** One profile. @throws SvcError `execution_profile_unknown` with the nearest id */
+  profile: call("Show the stages of an execution profile", {
+    fields: { profile: z.string() },
+    args: ["profile"],
+    cli: { name: "profiles show", usage: "<profile>" },
+    async run(_core, { profile: id }): Promise<JsonObject> {
+      const { CUSTOM_PROFILE, profileIds, PROFILES } = await import("../../plan/profiles.ts");
+      const found = [...PROFILES, CUSTOM_PROFILE].find((profile) => profile.id === id);
+      if (found !== undefined) return found;
+      throw new SvcError("execution_profile_unknown", `Cannot find an execution profile named ${id}`, {
+        hint: didYouMean(id, profileIds()) ?? "svc profiles list shows them",
+      });
+    },
   }),
 
   /** The JSON Schema of a kind of file. */

@@ -5,8 +5,8 @@ import { type AdapterInspection, GRANTED_BY, permissionsText } from "../../adapt
 import { type PermissionSet } from "../../adapter/manifest_schema.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { quoted } from "../../study/engine/command.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
-import { command, type CommandSpec, flag, text } from "../command.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { type CommandSpec, flag } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
@@ -86,19 +86,15 @@ const faces: Faces<typeof adapters> = {
 
 export const adapterCommands: CommandSpec[] = [
   ...commandsOf("adapter", adapters, faces),
-  command({
-    usage: "adapter trust <folder>",
-    summary: "grant an adapter the permissions that it requests; the grant ends when its folder changes",
+  commandOf(adapters.trust, { name: "adapter trust", usage: "<folder>", without: ["folder_sha256"] }, {
     options: {
       yes: flag("--yes", "do not ask for confirmation"),
-      note: text("--note <text>", "reason, stored in the trust file"),
-      unsandboxed: flag("--unsandboxed", "run a Python adapter with all of your rights where no sandbox works"),
     },
     notes:
       "The grant is the user's: it is in ~/.config/svc/trust.json, or in $XDG_CONFIG_HOME/svc or the file $SVC_TRUST,\n" +
       "and a svc_trust.json of a project grants nothing. For one command only: --grant my-codec:net=models.example.org:443",
     examples: ["svc adapter trust my-codec", "svc adapter trust my-codec --yes --note 'reviewed'"],
-    async call({ svc, args: [folder], options: { yes, note, unsandboxed }, context }) {
+    async call({ svc, args: [folder], options: { yes, unsandboxed }, context }, perform) {
       const { name, version, permissions_requested, folder_sha256 } = await svc.adapters.usable(folder);
       const requests = permissions(permissions_requested) + (unsandboxed ? ", and all of your rights" : "");
       context.print(`${name} ${version} requests ${requests}\n  folder_sha256: ${folder_sha256}`);
@@ -106,7 +102,7 @@ export const adapterCommands: CommandSpec[] = [
       const hint = `It requests ${requests}; add --yes to grant that`;
       if (!context.confirmed(yes, question, `Cannot trust ${name} without being asked`, hint)) return null;
       // The grant is for the digest that was shown.
-      return await svc.adapters.trust(folder, { note, unsandboxed, folderSha256: folder_sha256! });
+      return await perform({ folder_sha256 });
     },
     json: (trusted) => ({ schema_version: 1, status: trusted === null ? "unchanged" : "trusted", ...trusted }),
     show: (trusted, { context }) =>

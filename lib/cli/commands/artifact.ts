@@ -4,8 +4,8 @@ import { artifacts } from "../../api/calls/artifacts.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
 import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
-import { command, type CommandSpec, flag, list, TABLE_FORMAT } from "../command.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { type CommandSpec, flag, list, TABLE_FORMAT } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
@@ -102,12 +102,15 @@ const faces: Faces<typeof artifacts> = {
 
 export const artifactCommands: CommandSpec[] = [
   ...commandsOf("artifact", artifacts, faces),
-  command({
-    usage: "artifact remove <artifacts...>",
+  commandOf(artifacts.remove, {
+    name: "artifact remove",
+    usage: "<artifacts...>",
     summary: "remove artifacts from the managed store",
+  }, {
     options: { yes: flag("--yes", "do not ask for confirmation") },
     examples: ["svc artifact remove 3f2a9c --yes"],
-    async call({ svc, args: [references], options: { yes }, context }) {
+    async call({ svc, args, options: { yes }, context }) {
+      const references: string[] = args[0];
       const rows = await Promise.all(references.map((reference) => svc.artifacts.stored(reference)));
       const refusal = `Cannot remove ${rows.length} artifacts without being asked`;
       if (!context.confirmed(yes, `Remove ${rows.map(named).join(", ")}?`, refusal)) return [];

@@ -4,24 +4,13 @@ import { refusal, SvcError } from "../../contract/error.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { isNumber, toNumber } from "../../contract/value.ts";
 import { estimateText } from "../../figure/number_text.ts";
-import { benchmarks, ENGINE, REPLICATION, ROWS } from "../../api/calls/benchmarks.ts";
-import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
-import {
-  choice,
-  command,
-  type CommandSpec,
-  flag,
-  KEEP,
-  LINT,
-  list,
-  parsed,
-  refuseOptions,
-  text,
-  whole,
-} from "../command.ts";
+import { benchmarks, ENGINE, REPLICATION } from "../../api/calls/benchmarks.ts";
+import { commandOf, commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
+import { choice, command, type CommandSpec, flag, list, parsed, refuseOptions, text, whole } from "../command.ts";
 import type { CliContext } from "../context.ts";
-import { exchangeCommands } from "../exchange.ts";
+import { exchangeFaces } from "../exchange.ts";
 import type { Session } from "../../api/session.ts";
+import type { BenchmarkRunResult } from "../../study/run_benchmark.ts";
 import type { BenchmarkStatus } from "../../study/engine/on_engine.ts";
 import { quoted } from "../../study/engine/command.ts";
 import { WRITTEN_ENGINES } from "../../study/engine/types.ts";
@@ -106,9 +95,6 @@ function resumeCommand(words: readonly string[], resultId: string): string {
   const kept = words.filter((word, at) => !/^--resume(=|$)/.test(word) && words[at - 1] !== "--resume");
   return ["svc", ...kept, "--resume", resultId].map(quoted).join(" ");
 }
-
-const LINT_OPTION = { lint: LINT.lint };
-const { pack: _pack, ...RUN_FIELDS } = benchmarks.run.fields;
 
 const faces: Faces<typeof benchmarks> = {
   ...reportFaces,
@@ -214,14 +200,18 @@ const faces: Faces<typeof benchmarks> = {
       if (!report.same_pack) context.note("The two are of different packs, or of different versions of one");
     },
   },
+  ...exchangeFaces("benchmark", "20260101T120000Z_ber_theory_v1"),
 };
-const [LIST, ...STORED] = commandsOf("benchmark", benchmarks, faces);
+const { suites: _suites, suite: _suite, validateSubmission: _submission, ...calls } = benchmarks;
+const [LIST, ...STORED] = commandsOf("benchmark", calls, faces);
 
 export const benchmarkCommands: CommandSpec[] = [
   LIST,
-  command({
-    usage: "benchmark show <pack...>",
+  commandOf(benchmarks.load, {
+    name: "benchmark show",
+    usage: "<pack...>",
     summary: "show the dataset, task, metrics and recipes of a pack, or of the pack that recipes form",
+  }, {
     examples: ["svc benchmark show bit_transport/ber_theory_v1"],
     async call({ svc, args: [wanted], context }) {
       const loaded = await load(svc, context, wanted);
@@ -268,9 +258,7 @@ export const benchmarkCommands: CommandSpec[] = [
       context.findings(diagnostics);
     },
   }),
-  command({
-    usage: "benchmark validate <pack...>",
-    summary: "check a pack and its recipes without running them; exit 3 with findings",
+  commandOf(benchmarks.load, { name: "benchmark validate", usage: "<pack...>", exits: "exit 3 with findings" }, {
     options: { summary: flag("--summary", "print the status and the number of findings only") },
     examples: ["svc benchmark validate benchmarks/my_pack.yaml"],
     async call({ svc, args: [wanted], options: { summary }, context }) {
@@ -297,14 +285,9 @@ export const benchmarkCommands: CommandSpec[] = [
     },
     exit: ({ valid }) => valid ? EXIT.ok : EXIT.refused,
   }),
-  command({
-    usage: "benchmark run <pack...>",
-    summary: "run all recipes of a pack in all replicates and write a result with its evidence",
+  commandOf(benchmarks.run, { name: "benchmark run", usage: "<pack...>" }, {
     notes: "Recipe files in place of a pack are its methods, each with a row for every point of its matrix.",
     options: {
-      ...optionsFrom(RUN_FIELDS),
-      ...LINT_OPTION,
-      drop: KEEP.drop,
       ...optionsFrom(ENGINE),
       program: text("--program <command>", "command of svc on the nodes of the engine (default: this program)"),
     },
@@ -319,19 +302,20 @@ export const benchmarkCommands: CommandSpec[] = [
     ],
     cancellable: true,
     interruptNote: ({ on }) => on === undefined ? undefined : "The tasks continue (Ctrl+C again exits at once)",
-    async call({ svc, args: [packs], options, context, cancellation, onEvent }) {
-      const { on, shards, retries, sbatch, hosts, program, detach, ...local } = options;
-      const events = { cancellation, onEvent };
+    async call(
+      { svc, args: [packs], options, context },
+      perform,
+    ): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {
+      const { on, shards, retries, sbatch, hosts, program, detach, retainBackingRuns, keep, drop } = options;
       if (on === undefined) {
         refuseOptions({ shards, retries, sbatch, hosts, program, detach }, "without --on", "svc benchmark run --help");
-        return await svc.benchmarks.run(packs, { ...local, ...events });
+        return await perform();
       }
-      const { continueOnError: _always, retainBackingRuns, keep, drop, ...shared } = local;
       refuseOptions({ retainBackingRuns, keep, drop }, "with --on", "svc benchmark run --help");
       if (packs.length !== 1) throw new SvcError("usage_invalid", "Cannot submit several recipes", { hint: ONE_PACK });
-      const words = program?.split(/\s+/).filter(Boolean);
-      const engine = { on, shards, retries, sbatch, hosts, program: words, detach };
-      const made = await svc.benchmarks.runOn(packs[0], { ...shared, ...engine, ...events });
+      const made = await perform({ pack: packs[0] }, benchmarks.runOn, {
+        program: program?.split(/\s+/).filter(Boolean),
+      });
       if ("result" in made || detach || made.status !== "running") return made;
       if (
         !context.json && streams().stdin.isTerminal() && confirm(visibleLine(`Cancel the tasks of ${made.result_id}?`))
@@ -351,9 +335,11 @@ export const benchmarkCommands: CommandSpec[] = [
     exit: (made, { options: { detach } }) =>
       detach || "result" in made && made.result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
-  command({
-    usage: "benchmark shard <pack...>",
+  commandOf(benchmarks.shard, {
+    name: "benchmark shard",
+    usage: "<pack...>",
     summary: "run every n-th row of a pack into a folder that benchmark merge reads; run it again to resume",
+  }, {
     notes:
       "Row r belongs to the shard r mod n. With a stopping rule a shard looks after each wave whether the replicates of " +
       "all shards that it can read (--peers), or its own, are enough.",
@@ -368,23 +354,14 @@ export const benchmarkCommands: CommandSpec[] = [
         "replicates before a stopping rule ends a recipe, after a merge that asks for more",
         whole(1),
       ),
-      ...optionsFrom(ROWS),
-      ...LINT_OPTION,
     },
     examples: ["svc benchmark shard my_pack.yaml --index 0 --count 4 --out shards/0"],
     cancellable: true,
-    call: ({ svc, args: [pack], options, cancellation, onEvent }) => {
-      const { index, count, wave, peers, least, out, ...rest } = options;
+    means({ options: { index, count, wave, peers, least, out } }) {
       if (out === undefined) {
         throw new SvcError("usage_invalid", "Cannot run a shard without a folder", { hint: "Add --out <folder>" });
       }
-      return svc.benchmarks.shard(pack, {
-        ...rest,
-        out,
-        shard: { index, count, wave, peers, least },
-        cancellation,
-        onEvent,
-      });
+      return { out, shard: { index, count, wave, peers, least } };
     },
     json: ({ result }) => result,
     show({ result: { status, ...result }, directory }, { context, options: { index, count } }) {
@@ -394,18 +371,14 @@ export const benchmarkCommands: CommandSpec[] = [
     },
     exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
-  command({
-    usage: "benchmark merge <pack> <folder...>",
-    summary: "merge shards into one result, equal to that of a single machine",
-    options: optionsFrom({ into: benchmarks.merge.fields.into }),
+  commandOf(benchmarks.merge, { name: "benchmark merge", usage: "<pack> <folder...>" }, {
     examples: ["svc benchmark merge my_pack.yaml shards/0 shards/1 shards/2 shards/3"],
     cancellable: true,
-    call: ({ svc, args: [pack, folders], options: { into }, cancellation }) =>
-      svc.benchmarks.merge(pack, folders, { into, cancellation }),
     json: ({ result }) => result,
     show: ({ result, directory }, { context }) => showResult(result, directory, context),
     exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
+  // Writes job files of other schedulers: the files are the result, and no document describes them.
   command({
     usage: "benchmark submit <pack...>",
     summary: "write job files that run a pack in shards and merge them, without submitting them",
@@ -443,8 +416,4 @@ export const benchmarkCommands: CommandSpec[] = [
     show: ({ directory, files }) => files.map((name) => `${directory}/${name}`).join("\n"),
   }),
   ...STORED,
-  ...exchangeCommands("benchmark", "results", "20260101T120000Z_ber_theory_v1", {
-    push: (svc, store, { ids }, options) => svc.benchmarks.push(store, ids, options),
-    pull: (svc, store, ids, options) => svc.benchmarks.pull(store, ids, options),
-  }),
 ];

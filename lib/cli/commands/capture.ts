@@ -7,8 +7,8 @@ import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../api/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
-import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
-import { choice, command, type CommandSpec, flag, LINT, list, text } from "../command.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { choice, type CommandSpec, flag, list, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable } from "../table.ts";
@@ -72,19 +72,20 @@ const faces: Faces<typeof training> = {
   },
 };
 
-const { recipe: _recipe, plan: _plan, taps: _taps, ...CAPTURE } = training.capture.fields;
+/** What is shown of one capture, or of those of a project. */
+type Captured = { document: object; captures: CaptureResult[] };
 
 export const captureCommands: CommandSpec[] = [
   ...commandsOf("training", training, faces),
-  command({
-    usage: "dataset-capture run <recipe-or-project>",
-    summary: training.capture.summary,
+  commandOf(training.capture, {
+    name: "dataset-capture run",
+    usage: "<recipe-or-project>",
+    without: ["taps"],
+  }, {
     options: {
       plan: text("--plan <file>", "training plan with the dataset_capture to use (default: that of the recipe)"),
       tap: list("--tap <id=step.output>", "capture this array instead of the configured ones; repeat for more"),
       wholeRuns: flag("--whole-runs", "with --tap: store the array of a run as one record of any shape"),
-      ...optionsFrom(CAPTURE),
-      ...LINT,
     },
     notes: "Without taps the inputs of the trainable components and the references of the evaluations are captured.",
     examples: [
@@ -94,14 +95,11 @@ export const captureCommands: CommandSpec[] = [
       "svc dataset-capture run my_training --parallel-workers 4",
     ],
     cancellable: true,
-    async call({ svc, args: [source], options, context, cancellation, onEvent }) {
-      const { plan, tap, wholeRuns, split, out, ...how } = options;
-      const means = { ...how, cancellation, onEvent };
+    async call({ svc, args: [source], options }, perform): Promise<Captured> {
+      const { plan, tap, wholeRuns, split, out } = options;
       const isFolder = source !== "-" && await Deno.stat(source).then((info) => info.isDirectory, () => false);
       if (!isFolder) {
-        const capture = await svc.training.capture(await context.recipe(svc, source), {
-          ...means,
-          split,
+        const capture = await perform({
           plan: plan === undefined ? undefined : await planOf(svc, { plan }),
           taps: tapsOf(tap, wholeRuns === true),
           out: out === undefined ? undefined : resolve(out),
@@ -116,7 +114,7 @@ export const captureCommands: CommandSpec[] = [
       }
       const captures: CaptureResult[] = [];
       for (const one of split === undefined ? SPLITS : [split]) {
-        const result = await svc.training.captureProject(source, { ...means, split: one });
+        const result = await perform({ path: source, split: one }, training.captureProject);
         captures.push(result);
         if (result.status !== "completed") break;
       }

@@ -4,7 +4,7 @@ import { lineCount, LINES_MANIFEST_KIND, linesIn, type TextLinesManifest } from 
 import { isObject, type JsonObject, toNumber } from "../../contract/value.ts";
 import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
 import { type CommandSpec, flag } from "../command.ts";
-import { exchangeCommands } from "../exchange.ts";
+import { exchangeFaces } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
@@ -146,15 +146,10 @@ const faces: Faces<typeof data> = {
         `  manifest_sha256: ${sha256}`;
     },
   },
+  ...exchangeFaces("data", "kodak"),
 };
 
-export const dataCommands: CommandSpec[] = [
-  ...commandsOf("data", data, faces),
-  ...exchangeCommands("data", "datasets of the state directory", "kodak", {
-    push: (svc, store, { ids }, options) => svc.data.push(store, ids ?? [], options),
-    pull: (svc, store, ids, options) => svc.data.pull(store, ids, options),
-  }),
-];
+export const dataCommands: CommandSpec[] = commandsOf("data", data, faces);
 
 /** Delays of a profile that are printed. */
 const SHOWN_DELAYS = 12;

@@ -1,4 +1,4 @@
-/** `svc docs`: the documents of the program, read offline. */
+/** `svc docs`: the documents of the program, read offline. By hand: texts of files, and no document. */
 import { join } from "node:path";
 import { programFolder } from "../../artifact/program.ts";
 import { SvcError } from "../../contract/error.ts";

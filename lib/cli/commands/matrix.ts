@@ -7,28 +7,14 @@ import { parseOverrideValue } from "../../recipe/overrides.ts";
 import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
 import type { CrossingResult } from "../../study/crossing.ts";
 import { InvalidArgumentError } from "../commander.ts";
-import { optionsFrom } from "../call_commands.ts";
+import { commandOf, optionsFrom } from "../call_commands.ts";
 import type { CliContext } from "../context.ts";
-import {
-  ALL_METRICS,
-  command,
-  type CommandSpec,
-  FORMAT,
-  IGNORE_ESTIMATE,
-  KEEP,
-  parsed,
-  POINTS,
-  refuseOptions,
-  SET,
-  text,
-  WORKERS,
-} from "../command.ts";
-import { headlineView } from "../headline_view.ts";
+import { ALL_METRICS, type CommandSpec, FORMAT, parsed, refuseOptions, SET, text } from "../command.ts";
+import { type HeadlineView, headlineView } from "../headline_view.ts";
 import { EXIT } from "../problem.ts";
 import { formatTable, right, type TableFormat } from "../table.ts";
-import { counted, PLANNING, planOptions } from "./recipe.ts";
+import { counted } from "./recipe.ts";
 
-const { points, rerun, continue_on_error, strict_legacy } = recipes.runMatrix.fields;
 const { metric, max_runs } = recipes.findCrossing.fields;
 
 /** Reads a number as recipes write it: 6 and 6.0 differ. */
@@ -61,26 +47,16 @@ const CROSSING = {
   ...optionsFrom({ metric, max_runs }),
 };
 
+const isSearch = (options: Readonly<Record<string, unknown>>): boolean =>
+  Object.keys(CROSSING).some((name) => options[name] !== undefined);
+
 /** What a search shows of its runs. */
 const FEW_EVENTS = ["crossing_point_completed", "recipe_warning"];
 
 export const matrixCommands: CommandSpec[] = [
-  command({
-    usage: "recipe run-matrix <file>",
+  commandOf(recipes.runMatrix, { name: "recipe run-matrix", usage: "<file>" }, {
     cancellable: true,
-    summary: recipes.runMatrix.summary,
-    options: {
-      set: SET,
-      parallelWorkers: WORKERS,
-      parallelPoints: POINTS,
-      ...PLANNING,
-      ignoreEstimate: IGNORE_ESTIMATE,
-      ...KEEP,
-      ...optionsFrom({ points, rerun, continue_on_error, strict_legacy }),
-      format: FORMAT,
-      allMetrics: ALL_METRICS,
-      ...CROSSING,
-    },
+    options: { set: SET, format: FORMAT, allMetrics: ALL_METRICS, ...CROSSING },
     notes:
       "With --until-bler or --until-difference the recipe has no matrix: its points are those of a bisection, each run " +
       "until its confidence interval lies on one side of the target. Exits with 6 when no bracket was found.",
@@ -91,34 +67,33 @@ export const matrixCommands: CommandSpec[] = [
       "svc recipe run-matrix recipe.yaml --points 0,5,10 --format csv > sweep.csv",
       "svc recipe run-matrix recipe.yaml --points snr_db=6.0 --rerun",
     ],
-    async call({ svc, args: [file], options: { set, format: _, allMetrics, ...given }, ...means }) {
-      const { context, cancellation, onEvent } = means;
-      const { untilBler, untilDifference, against, over, between, resolution, metric, maxRuns, ...options } = given;
-      const query = { untilBler, untilDifference, against, over, between, resolution, metric, maxRuns };
-      const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
-      if (Object.values(query).some((value) => value !== undefined)) {
+    // A point of a search may have a thousand runs.
+    means: ({ options, onEvent }) =>
+      isSearch(options)
+        ? {
+          onEvent: (event) => FEW_EVENTS.includes(event.kind) || event.level === "error" ? onEvent(event) : undefined,
+        }
+        : {},
+    async call({ svc, options }, perform): Promise<CrossingResult | MatrixRunResult & { view: HeadlineView }> {
+      const { untilBler, untilDifference, against, over, between, resolution = 0.1, allMetrics } = options;
+      if (isSearch(options)) {
         if (over === undefined || between === undefined) {
           throw new SvcError("usage_invalid", "Cannot search without a parameter and its ends", {
             hint: "Add --over step.parameter --between 0:12",
           });
         }
-        const { points, rerun, continueOnError, strictLegacy: _legacy, ...running } = options;
+        const { points, rerun, continueOnError, set } = options;
         refuseOptions({ points, rerun, continueOnError }, "in a search", "svc recipe run-matrix --help");
-        return await svc.recipes.findCrossing(recipe, {
-          ...planOptions(running),
-          ...{ untilBler, untilDifference, over, between, metric, maxRuns, cancellation },
-          // A point may have a thousand runs.
-          onEvent: (event) => FEW_EVENTS.includes(event.kind) || event.level === "error" ? onEvent(event) : undefined,
-          resolution: resolution ?? 0.1,
-          against: against === undefined ? undefined : await svc.recipes.read(against, { set }),
-        });
+        const rival = against === undefined ? undefined : await svc.recipes.read(against, { set });
+        const changes = { until_bler: untilBler, until_difference: untilDifference, against: rival, resolution };
+        return await perform(changes, recipes.findCrossing);
       }
-      const result = await svc.recipes.runMatrix(recipe, { ...planOptions(options), cancellation, onEvent });
+      const [result] = await Promise.all([perform(), svc.warmUp()]);
       const first = result.rows.find(({ run_id }) => run_id !== null)?.run_id ?? null;
       const none = { task: [], filled: [], all: allMetrics };
       return { ...result, view: first === null ? none : await headlineView(svc, first, allMetrics) };
     },
-    json: documentOf,
+    json: (result) => documentOf(result),
     async show(result, { context, options: { format } }) {
       if ("points" in result) return await showCrossing(result, format, context);
       const { status, recipe_name, rows, view } = result;

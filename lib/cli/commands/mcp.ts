@@ -1,4 +1,4 @@
-/** `svc mcp serve`: the tools of a project for programs that speak the Model Context Protocol. */
+/** `svc mcp serve`: the tools of a project for programs that speak the Model Context Protocol. By hand: a server. */
 import { command, type CommandSpec, flag } from "../command.ts";
 
 export const mcpCommands: CommandSpec[] = [

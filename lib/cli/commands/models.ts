@@ -3,7 +3,7 @@ import { models } from "../../api/calls/models.ts";
 import type { VerifiedModel } from "../../fetch/models.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
 import { type CommandSpec, list, TABLE_FORMAT } from "../command.ts";
-import { exchangeCommands } from "../exchange.ts";
+import { exchangeFaces } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
@@ -62,14 +62,9 @@ const faces: Faces<typeof models> = {
     },
     exit: (models) => areValid(models) ? EXIT.ok : EXIT.differs,
   },
+  ...exchangeFaces("models", "openai/clip-vit-base-patch32"),
 };
 
 const areValid = (models: readonly VerifiedModel[]): boolean => models.every(({ status }) => status === "valid");
 
-export const modelsCommands: CommandSpec[] = [
-  ...commandsOf("models", models, faces),
-  ...exchangeCommands("models", "fetched models", "openai/clip-vit-base-patch32", {
-    push: (svc, store, { ids }, options) => svc.models.push(store, ids ?? [], options),
-    pull: (svc, store, ids, options) => svc.models.pull(store, ids, options),
-  }),
-];
+export const modelsCommands: CommandSpec[] = commandsOf("models", models, faces);

@@ -1,15 +1,15 @@
 /** `svc operation`: operations of one's own, from a scaffold to the conformance suite. */
 import { join } from "node:path";
-import { command, type CommandSpec, parsed } from "../command.ts";
+import { system } from "../../api/calls/system.ts";
+import { commandsOf, type Faces } from "../call_commands.ts";
+import type { CommandSpec } from "../command.ts";
 import { EXIT } from "../problem.ts";
 
-export const operationCommands: CommandSpec[] = [
-  command({
-    usage: "operation scaffold <name>",
-    summary: "create an operation of your own with a test and a recipe",
-    options: { out: parsed("--out <folder>", "output folder", (folder: string) => folder, ".") },
+const { scaffoldOperation, checkOperation } = system, calls = { scaffoldOperation, checkOperation };
+
+const faces: Faces<typeof calls> = {
+  scaffoldOperation: {
     examples: ["svc operation scaffold soft_limiter", "svc --operation soft_limiter.ts recipe run soft_limiter.yaml"],
-    call: ({ svc, args: [name], options }) => svc.system.scaffoldOperation(name, options),
     json: (written) => ({ schema_version: 1, status: "written", ...written }),
     show({ id, folder, files, test }, { context }) {
       const [operation, , recipe] = files.map((file) => join(folder, file));
@@ -17,17 +17,14 @@ export const operationCommands: CommandSpec[] = [
         (test === null ? "" : `  test   ${test.join(" ")}\n`) +
         `  check  svc operation check ${operation}\n  run    svc --operation ${operation} recipe run ${recipe}`;
     },
-  }),
-  command({
-    usage: "operation check <path>",
+  },
+  checkOperation: {
     multiline: true,
-    summary: "run the conformance suite on an operation of your own; exit 3 when it fails",
     notes:
       "A file is your own code: it runs with the rights of this program. It exports the operation as its default\n" +
       "and, as `cases`, the inputs and parameters to run it with. The folder of an adapter runs in its sandbox: its\n" +
       "operations with ports of their own get inputs that are made from their kinds.",
     examples: ["svc operation check soft_limiter.ts", "svc operation check my-amplifier"],
-    call: ({ svc, args: [file] }) => svc.system.checkOperation(file),
     json: (report) => report,
     show({ id, status, checks }, { context: { paint } }) {
       const lines = checks.map(({ name, status, message }) => {
@@ -37,5 +34,7 @@ export const operationCommands: CommandSpec[] = [
       return [`${paint(status === "conforms" ? "green" : "red", status)}  ${id}`, ...lines].join("\n");
     },
     exit: ({ status }) => status === "conforms" ? EXIT.ok : EXIT.refused,
-  }),
-];
+  },
+};
+
+export const operationCommands: CommandSpec[] = commandsOf("operation", calls, faces);

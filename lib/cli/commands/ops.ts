@@ -1,19 +1,19 @@
 /** `svc ops` and `svc profiles`: the operations that a recipe can use, and the topologies that it can claim. */
 import { system } from "../../api/calls/system.ts";
-import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, prettyJson } from "../../contract/json.ts";
-import { didYouMean } from "../../contract/nearest.ts";
 import type { OperationContract } from "../../contract/operation.ts";
 import { unavailableRows } from "../../contract/unavailable_values.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import { proofText } from "../../study/validation/standing.ts";
-import { CUSTOM_PROFILE, type Profile, profileIds, PROFILES } from "../../plan/profiles.ts";
+import { CUSTOM_PROFILE, type Profile, PROFILES } from "../../plan/profiles.ts";
 import { commandsOf, type Faces } from "../call_commands.ts";
-import { command, type CommandSpec, FORMAT, TABLE_FORMAT } from "../command.ts";
+import { type CommandSpec, FORMAT, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 import type { Paint } from "../terminal.ts";
 
-const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">> = {
+const { operations, operation, profiles, profile } = system, calls = { operations, operation, profiles, profile };
+
+const faces: Faces<typeof calls> = {
   operations: {
     // The table and its formats escape the shown texts; contracts hold a hundred times as many.
     multiline: true,
@@ -61,26 +61,13 @@ const faces: Faces<Pick<typeof system, "operations" | "operation" | "profiles">>
       return formatTable(rows, columns, format);
     },
   },
+  profile: {
+    examples: ["svc profiles show layered_digital"],
+    show: (profile, { context }) => describeProfile(profile, context.paint),
+  },
 };
 
-const { operations, operation, profiles } = system;
-
-export const opsCommands: CommandSpec[] = [
-  ...commandsOf("ops", { operations, operation, profiles }, faces),
-  command({
-    usage: "profiles show <profile>",
-    summary: "show the stages of an execution profile",
-    examples: ["svc profiles show layered_digital"],
-    call({ args: [id] }): JsonObject {
-      const found = [...PROFILES, CUSTOM_PROFILE].find((profile) => profile.id === id);
-      if (found !== undefined) return found;
-      throw new SvcError("execution_profile_unknown", `Cannot find an execution profile named ${id}`, {
-        hint: didYouMean(id, profileIds()) ?? "svc profiles list shows them",
-      });
-    },
-    show: (profile, { context }) => describeProfile(profile, context.paint),
-  }),
-];
+export const opsCommands: CommandSpec[] = commandsOf("ops", calls, faces);
 
 function describeOperation(contract: OperationContract, paint: Paint): string {
   const lines = [`${paint("bold", contract.id)}  ${contract.name}`];

@@ -3,46 +3,15 @@ import { recipes } from "../../api/calls/recipes.ts";
 import type { Session } from "../../api/session.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { type Diagnostic, isWarning, refusal, SvcError } from "../../contract/error.ts";
-import type { CompileMode } from "../../recipe/types.ts";
 import type { PreparedRun } from "../../run/run.ts";
 import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
-import {
-  ALL_METRICS,
-  choice,
-  command,
-  type CommandSpec,
-  flag,
-  IGNORE_ESTIMATE,
-  KEEP,
-  LINT,
-  SET,
-  TABLE_FORMAT,
-  text,
-  WORKERS,
-} from "../command.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { ALL_METRICS, choice, command, type CommandSpec, flag, SET, TABLE_FORMAT, text } from "../command.ts";
 import { type CliContext, readStandardInput } from "../context.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
-
-const COMPAT = flag("--compat", "accept older forms of recipes, with warnings");
-
-/** How a recipe is compiled, bound and planned. */
-export const PLANNING = {
-  compat: COMPAT,
-  backend: text("--backend <name>", "backend for every step that declares it"),
-  implementation: text("--implementation <name>", "implementation for every step that declares it"),
-  planCache: flag("--no-plan-cache", "plan without the cache"),
-  ...LINT,
-};
-
-const modeOf = (compat: boolean): CompileMode => compat ? "compat" : "strict";
-
-export const planOptions = <T extends { compat: boolean; planCache: boolean }>(
-  { compat, planCache: usePlanCache, ...options }: T,
-) => ({ ...options, mode: modeOf(compat), usePlanCache });
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
@@ -84,9 +53,8 @@ const faces: Faces<typeof recipes> = {
       ),
   },
   validate: {
-    options: { compat: COMPAT, set: SET },
+    options: { set: SET },
     examples: ["svc recipe validate recipes/quickstart.yaml", "svc recipe validate - < recipe.json"],
-    call: ({ options: { compat } }, perform) => perform({ mode: modeOf(compat) }),
     json: ({ compilation, expansion, diagnostics }) => ({
       schema_version: 1,
       status: "valid",
@@ -126,8 +94,7 @@ const faces: Faces<typeof recipes> = {
   },
   specs: { json: (document) => document },
   prepare: {
-    options: { set: SET, ...PLANNING },
-    call: ({ options: { compat, planCache } }, perform) => perform({ mode: modeOf(compat), use_plan_cache: planCache }),
+    options: { set: SET },
     json: planDocument,
     show: showPlan,
   },
@@ -176,10 +143,10 @@ const faces: Faces<typeof recipes> = {
     },
   },
   expand: {
-    options: { compat: COMPAT, set: SET },
+    options: { set: SET },
     examples: ["svc recipe expand-matrix recipes/recipe_starters/image_protected_digital_awgn.yaml"],
-    async call({ args: [file], options: { compat } }, perform) {
-      const expansion = await perform({ mode: modeOf(compat) });
+    async call({ args: [file] }, perform) {
+      const expansion = await perform();
       if (expansion.status !== "invalid") return expansion;
       const name = file === "-" ? "<stdin>" : file;
       throw refusal("recipe_invalid", `Cannot expand ${name}`, expansion.diagnostics);
@@ -215,33 +182,17 @@ const { checkResearch: _research, ...calls } = recipes;
 
 export const recipeCommands: CommandSpec[] = [
   ...commandsOf("recipe", calls, faces),
-  command({
-    usage: "recipe run <file>",
+  commandOf(recipes.run, { name: "recipe run", usage: "<file>" }, {
     cancellable: true,
-    summary: recipes.run.summary,
-    options: {
-      set: SET,
-      parallelWorkers: WORKERS,
-      ...PLANNING,
-      ignoreEstimate: IGNORE_ESTIMATE,
-      ...KEEP,
-      dryRun: flag("--dry-run", "plan only, as recipe plan"),
-      allMetrics: ALL_METRICS,
-    },
+    options: { set: SET, dryRun: flag("--dry-run", "plan only, as recipe plan"), allMetrics: ALL_METRICS },
     examples: [
       "svc recipe run recipes/quickstart.yaml",
       "svc recipe run recipes/quickstart.yaml --set wireless_channel.snr_db=2.0 --parallel-workers 4",
       "cat recipe.yaml | svc recipe run - --json",
     ],
-    async call(call) {
-      const { svc, args: [file], options: { set, dryRun: _, allMetrics, ...options } } = call;
-      const { context, cancellation, onEvent } = call;
-      if (call.options.dryRun) {
-        const planned = await svc.recipes.prepare(await context.recipe(svc, file, set), planOptions(options));
-        return { planned, run: null, strip: null, view: null };
-      }
-      const [recipe] = await Promise.all([context.recipe(svc, file, set), svc.warmUp()]);
-      const run = await svc.recipes.run(recipe, { ...planOptions(options), cancellation, onEvent });
+    async call({ svc, context, options: { dryRun, allMetrics } }, perform) {
+      if (dryRun) return { planned: await perform({}, recipes.prepare), run: null, strip: null, view: null };
+      const [run] = await Promise.all([perform(), svc.warmUp()]);
       const visible = run.status === "completed" && run.pruned.length === 0 && !context.json;
       const strip = visible ? await svc.runs.strip(run.run_id) : null;
       return { planned: null, run, strip, view: await headlineView(svc, run.run_id, allMetrics) };
@@ -281,6 +232,7 @@ export const recipeCommands: CommandSpec[] = [
     },
     exit: ({ run }) => run === null || run.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
+  // Reads standard input and several files, and rewrites them: there is no document to declare.
   command({
     usage: "recipe fmt <files...>",
     multiline: true,

@@ -6,22 +6,15 @@ import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import { STYLE_NAMES } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { RetentionReport } from "../../run/retention.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
-import { ALL_METRICS, choice, command, type CommandSpec, flag, FORMAT, LINT, text } from "../command.ts";
-import { exchangeCommands } from "../exchange.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { ALL_METRICS, choice, type CommandSpec, flag, FORMAT, text } from "../command.ts";
+import { exchangeFaces } from "../exchange.ts";
 import { countProgress } from "../fetch_progress.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT, reportText } from "../problem.ts";
 import { type Column, formatBytes, formatTable, right } from "../table.ts";
 import { readStyle, showFiles } from "./benchmark_report.ts";
 import { counted } from "./recipe.ts";
-
-/** Options that select runs, for push. */
-const SELECTION = {
-  recipe: text("--recipe <name>", "only runs of this recipe and of the variants of its matrix"),
-  olderThan: text("--older-than <age>", "only runs that finished more than AGE ago (30d, 12h)"),
-  largerThan: text("--larger-than <size>", "only runs larger than SIZE (100MB, 1GiB)"),
-};
 
 const faces: Faces<typeof runs> = {
   list: {
@@ -149,7 +142,6 @@ const faces: Faces<typeof runs> = {
     show: ({ path, sha256sums }) => `signed SHA256SUMS ${sha256sums}\n${path}`,
   },
   reproduce: {
-    options: { lint: LINT.lint },
     cancellable: true,
     json: (report) => report,
     show({ status, run_id, reproduced_run_id, artifacts, first_difference, warnings }, { context, cancellation }) {
@@ -244,27 +236,15 @@ const faces: Faces<typeof runs> = {
         : `${dry_run ? "would remove" : "removed"} ${counted(items.length, "item")}, ${formatBytes(size_bytes)}`;
     },
   },
+  ...exchangeFaces("runs", "20260101T120000Z_quickstart"),
 };
 
 export const runsCommands: CommandSpec[] = [
   ...commandsOf("runs", runs, faces),
-  command({
-    usage: "runs manifest <run>",
-    summary: "print the manifest of a run",
-    call: async ({ svc, args: [id] }) => (await svc.runs.show(id, { paths: true })).manifest,
-    json: (manifest) => manifest,
-    show: (document) => prettyJson(document),
+  commandOf(runs.show, { name: "runs manifest", usage: "<run>", summary: "print the manifest of a run" }, {
+    json: ({ manifest }) => manifest,
+    show: ({ manifest }) => prettyJson(manifest),
   }),
-  ...exchangeCommands(
-    "runs",
-    "finished runs",
-    "20260101T120000Z_quickstart",
-    {
-      push: (svc, store, selection, options) => svc.runs.push(store, { ...selection, ...options }),
-      pull: (svc, store, ids, options) => svc.runs.pull(store, ids, options),
-    },
-    SELECTION,
-  ),
 ];
 
 /** A line for each run, and the sum. */

@@ -1,15 +1,16 @@
 /** `svc suite` and `svc submission`: families of benchmark protocols, and submitted benchmarks. */
-import { command, type CommandSpec, TABLE_FORMAT } from "../command.ts";
+import { benchmarks } from "../../api/calls/benchmarks.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import { EXIT, findingLines, verdict } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
 
-export const suiteCommands: CommandSpec[] = [
-  command({
-    usage: "suite list",
-    summary: "list the suites",
+const { suites, suite, validateSubmission } = benchmarks;
+
+const faces: Faces<{ suites: typeof suites; suite: typeof suite; validateSubmission: typeof validateSubmission }> = {
+  suites: {
     options: { format: TABLE_FORMAT },
     examples: ["svc suite list", "svc suite list --json"],
-    call: ({ svc }) => svc.benchmarks.suites(),
     json: (suites) => ({ schema_version: 1, suites }),
     show(suites, { options: { format } }) {
       const rows = suites.map(({ id, name, status, supported_tasks, benchmark_packs }) => ({
@@ -21,12 +22,9 @@ export const suiteCommands: CommandSpec[] = [
       }));
       return formatTable(rows, ["suite", "name", "status", right("tasks"), right("packs")], format);
     },
-  }),
-  command({
-    usage: "suite show <suite>",
-    summary: "show the tasks and packs of a suite",
+  },
+  suite: {
     examples: ["svc suite show semantic_comm"],
-    call: ({ svc, args: [id] }) => svc.benchmarks.suite(id),
     show(suite, { context }) {
       const lines = [`${context.paint("bold", suite.id)}  ${suite.name} (${suite.status})`, `  ${suite.summary}`];
       const facts: [string, readonly string[]][] = [
@@ -39,12 +37,27 @@ export const suiteCommands: CommandSpec[] = [
       }
       return lines.join("\n");
     },
-  }),
-  command({
-    usage: "suite benchmarks <suite>",
-    summary: "list the benchmark packs of a suite",
+  },
+  validateSubmission: {
+    notes: "The folder holds pack.yaml (or the benchmark.json of the result), result.json and verification.json.",
+    examples: [
+      "cp -r .svc/benchmarks/<result> submission",
+      "svc benchmark verify <result> --json > submission/verification.json",
+      "svc submission validate submission",
+    ],
+    show(report, { args: [folder], context }) {
+      const of = report.pack === null ? "" : `  ${report.pack.id} ${report.pack.version}`;
+      const head = `${verdict(report.status, context.paint)}${of}  ${report.result_id ?? folder}`;
+      return [head, ...findingLines(report, context.paint)].join("\n");
+    },
+    exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
+  },
+};
+
+export const suiteCommands: CommandSpec[] = [
+  ...commandsOf("suite", { suites, suite, validateSubmission }, faces),
+  commandOf(suite, { name: "suite benchmarks", usage: "<suite>", summary: "list the benchmark packs of a suite" }, {
     examples: ["svc suite benchmarks neural_receiver"],
-    call: ({ svc, args: [id] }) => svc.benchmarks.suite(id),
     json: ({ benchmark_packs }, { args: [id] }) => ({ schema_version: 1, suite: id, benchmark_packs }),
     show({ benchmark_packs }, { context }) {
       if (benchmark_packs.length === 0) return context.note("No pack names this suite yet");
@@ -56,22 +69,5 @@ export const suiteCommands: CommandSpec[] = [
       }));
       return formatTable(rows, ["pack", "id", "status", "task"]);
     },
-  }),
-  command({
-    usage: "submission validate <folder>",
-    summary: "check a pack, its result and its verification report together; exit 6 with findings",
-    notes: "The folder holds pack.yaml (or the benchmark.json of the result), result.json and verification.json.",
-    examples: [
-      "cp -r .svc/benchmarks/<result> submission",
-      "svc benchmark verify <result> --json > submission/verification.json",
-      "svc submission validate submission",
-    ],
-    call: ({ svc, args: [folder] }) => svc.benchmarks.validateSubmission(folder),
-    show(report, { args: [folder], context }) {
-      const of = report.pack === null ? "" : `  ${report.pack.id} ${report.pack.version}`;
-      const head = `${verdict(report.status, context.paint)}${of}  ${report.result_id ?? folder}`;
-      return [head, ...findingLines(report, context.paint)].join("\n");
-    },
-    exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
   }),
 ];

@@ -1,9 +1,8 @@
 /** `svc init`, `svc schema`, `svc doctor`, `svc index` and `svc completion`: the program itself and its machine. */
 import { writeNewFile } from "../../artifact/write_file.ts";
 import { messageOf, SvcError } from "../../contract/error.ts";
-import { prettyJson } from "../../contract/json.ts";
 import { type SchemaName, SCHEMAS, system } from "../../api/calls/system.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
 import { command, type CommandSpec, text } from "../command.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
@@ -37,7 +36,9 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
   },
 };
 
-const faces: Faces<Pick<typeof system, "init" | "doctor" | "rebuildIndex">> = {
+const { init, doctor, client, rebuildIndex } = system, calls = { init, doctor, client, rebuildIndex };
+
+const faces: Faces<typeof calls> = {
   init: {
     notes:
       "Files that are there already stay; a .gitignore gets one line more. Recipes and packs of svc itself need no copy: they are found by\n" +
@@ -76,6 +77,13 @@ const faces: Faces<Pick<typeof system, "init" | "doctor" | "rebuildIndex">> = {
     },
     exit: ({ status }) => status === "failed" ? EXIT.missing : EXIT.ok,
   },
+  client: {
+    multiline: true,
+    choices: { language: ["python"] },
+    examples: ["svc client python > svc.py"],
+    json: (text) => ({ schema_version: 1, language: "python", file: "svc.py", text }),
+    show: (text) => text.trimEnd(),
+  },
   rebuildIndex: {
     examples: ["svc index rebuild"],
     show({ runs, benchmark_results, damaged }, { context }) {
@@ -98,37 +106,31 @@ function writeReport(path: string, report: string): void {
   }
 }
 
-const { init, doctor, rebuildIndex } = system;
-
 export const systemCommands: CommandSpec[] = [
-  ...commandsOf("system", { init, doctor, rebuildIndex }, faces),
+  ...commandsOf("system", calls, faces),
   ...SCHEMAS.map((name) => {
     const { summary, notes, example } = ABOUT_SCHEMA[name];
-    return command({
-      usage: `schema ${name}`,
-      summary,
+    return commandOf(system.schema, { name: `schema ${name}`, summary, fixed: { name } }, {
       notes,
       examples: [example],
-      call: ({ svc }) => svc.system.schema(name),
       json: (schema) => schema,
-      show: (schema) => prettyJson(schema),
     });
   }),
   ...(["check", "repair"] as const).map((verb) =>
-    command({
-      usage: `store ${verb}`,
+    commandOf(system.checkStore, {
+      name: `store ${verb}`,
       summary: verb === "check"
         ? "hash artifacts, fetched models and datasets again; exit 6 for damage"
         : "check, and replace what is damaged by intact copies or new downloads; exit 6 when something is lost",
+      fixed: { repair: verb === "repair" },
+    }, {
       examples: [`svc store ${verb}`, `svc store ${verb} --json`],
       cancellable: true,
-      call: ({ svc, cancellation, context }) => {
+      means({ cancellation, context }) {
         const abort = new AbortController();
         cancellation.onCancel(() => abort.abort(new SvcError("operation_canceled", "The check was canceled")));
-        const onProgress = fetchProgress(context);
-        return svc.system.checkStore({ repair: verb === "repair", signal: abort.signal, onProgress });
+        return { signal: abort.signal, onProgress: fetchProgress(context) };
       },
-      json: (report) => ({ schema_version: 1, ...report }),
       show({ files, size_bytes, items }, { context }) {
         const lines = items.flatMap(({ what, id, status, files, hint }) => [
           `${context.paint(status === "repaired" ? "green" : "red", status)}  ${what} ${id}: ${files.join(", ")}`,
@@ -139,15 +141,7 @@ export const systemCommands: CommandSpec[] = [
       exit: ({ items }) => items.every(({ status }) => status === "repaired") ? EXIT.ok : EXIT.differs,
     })
   ),
-  command({
-    usage: "client <language>",
-    multiline: true,
-    summary: "print a client library for scripts and notebooks: one file that calls this program",
-    choices: { language: ["python"] },
-    examples: ["svc client python > svc.py"],
-    call: async ({ svc }) => ({ language: "python", file: "svc.py", text: await svc.system.client("python") }),
-    show: ({ text }) => text.trimEnd(),
-  }),
+  // The scripts of shells are texts of the command line alone.
   command({
     usage: "completion <shell>",
     multiline: true,

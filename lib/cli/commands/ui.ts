@@ -1,4 +1,4 @@
-/** `svc ui serve`: the HTTP interface and the page. */
+/** `svc ui serve`: the HTTP interface and the page. By hand: a server. */
 import { SvcError } from "../../contract/error.ts";
 import { command, type CommandSpec, flag, list, parsed, text, whole } from "../command.ts";
 import { environment } from "../terminal.ts";

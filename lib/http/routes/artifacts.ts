@@ -1,4 +1,7 @@
-/** Files of bundles: their beginning, their bytes, images and reduced series of their arrays. */
+/**
+ * Files of bundles: their beginning, their bytes, images and reduced series of their arrays.
+ * By hand: bytes, ranges and images of files, in the forms of the page.
+ */
 import { decodeImage, MAX_IMAGE_FILE_BYTES } from "../../artifact/image_file.ts";
 import { writePng } from "../../artifact/png_encode.ts";
 import { readBounded } from "../../artifact/read_file.ts";

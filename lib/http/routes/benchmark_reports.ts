@@ -1,4 +1,4 @@
-/** A pack with its validation. Nothing is written. */
+/** A pack with its validation. Nothing is written. By hand: a request names a pack by a confined path. */
 import type { PackEntry } from "../../study/pack/pack.ts";
 import type { Replication } from "../../study/pack/types.ts";
 import type { JsonObject } from "../../contract/value.ts";

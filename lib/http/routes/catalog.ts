@@ -1,4 +1,7 @@
-/** The parts of recipes: operations, profiles, the research catalogue, validation cards, datasets. */
+/**
+ * The parts of recipes: operations, profiles, the research catalogue, validation cards, datasets.
+ * By hand: images of a confined folder.
+ */
 import { research } from "../../api/calls/research.ts";
 import { system } from "../../api/calls/system.ts";
 import { validation } from "../../api/calls/validation.ts";

@@ -1,4 +1,7 @@
-/** Files of the project that become data: folders, their content, and manifests. */
+/**
+ * Files of the project that become data: folders, their content, and manifests.
+ * By hand: confined folders, and uploads.
+ */
 import { z } from "../../contract/zod.ts";
 import {
   type DataContents,

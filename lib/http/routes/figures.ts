@@ -1,4 +1,4 @@
-/** Figures that the page draws itself, in forms that only the program writes. */
+/** Figures that the page draws itself, in forms that only the program writes. By hand: the reply is a file. */
 import { z } from "../../contract/zod.ts";
 import { Answer, post } from "../route.ts";
 import { refusals } from "../schemas.ts";

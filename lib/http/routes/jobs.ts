@@ -1,4 +1,7 @@
-/** Runs in the background and while the client waits, their events and their end. */
+/**
+ * Runs in the background and while the client waits, their events and their end.
+ * By hand: waiting, streams and the memory of jobs.
+ */
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { get, post } from "../route.ts";

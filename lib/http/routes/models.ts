@@ -1,4 +1,4 @@
-/** Models of external origin: trained artifacts in the store, and the adapters of the server. */
+/** Models of external origin: trained artifacts in the store, and the adapters of the server. By hand: an upload. */
 import { adapters } from "../../api/calls/adapters.ts";
 import { artifacts } from "../../api/calls/artifacts.ts";
 import { findingsOf, SvcError } from "../../contract/error.ts";

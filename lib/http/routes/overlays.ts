@@ -1,4 +1,4 @@
-/** Detections and segmentations of a run, drawn on its images. */
+/** Detections and segmentations of a run, drawn on its images. By hand: the reply is an image. */
 import { DETECTIONS, SEGMENTATION } from "../../artifact/vision.ts";
 import { z } from "../../contract/zod.ts";
 import type { Session } from "../../api/session.ts";

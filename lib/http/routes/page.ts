@@ -1,4 +1,7 @@
-/** The dashboard: its document at `/` and its files under `/static`. They hold no data and are public. */
+/**
+ * The dashboard: its document at `/` and its files under `/static`. They hold no data and are public.
+ * By hand: files of the page.
+ */
 import { join } from "node:path";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { takes } from "../answer.ts";

@@ -1,4 +1,7 @@
-/** Recipes: files to read and save, and every view of a recipe without a run. */
+/**
+ * Recipes: files to read and save, and every view of a recipe without a run.
+ * By hand: confined files, with ETag and If-Match.
+ */
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { AuthoredRecipe } from "../../api/authored_recipe.ts";

@@ -1,4 +1,7 @@
-/** Completed and running runs: listed from the index, shown, verified and compared. */
+/**
+ * Completed and running runs: listed from the index, shown, verified and compared.
+ * By hand: pages of the open index, and many runs in one reply.
+ */
 import { runs } from "../../api/calls/runs.ts";
 import { SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";

@@ -1,4 +1,4 @@
-/** The server itself: its health, its description and its counters. */
+/** The server itself: its health, its description and its counters. By hand: the state of this process. */
 import { z } from "../../contract/zod.ts";
 import { nativeExtension } from "../../numeric/native/extension.ts";
 import { version } from "../../run/version.ts";

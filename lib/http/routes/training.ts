@@ -1,4 +1,7 @@
-/** Training: trainable components of a recipe, projects for them, and datasets captured in jobs. */
+/**
+ * Training: trainable components of a recipe, projects for them, and datasets captured in jobs.
+ * By hand: a stream, and a job that is waited for.
+ */
 import { SPLITS } from "../../capture/config.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
