@@ -3,11 +3,11 @@
  * one project, each loaded at its first use and kept.
  */
 import { basename, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { LoadedAdapter } from "../adapter/load.ts";
 import { type AdapterInspection, type AdapterSource, GRANTED_BY, permissionsText } from "../adapter/types.ts";
 import { programFolder, programForm } from "../artifact/program.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
+import { filePath } from "../contract/node_builtins.ts";
 import type { OperationContract } from "../contract/operation.ts";
 import type { Registry } from "../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../contract/value.ts";
@@ -96,14 +96,14 @@ export class SessionCore {
   program(): string[] {
     if (Deno.build.standalone) return [Deno.execPath()];
     const main = new URL("../../cli.ts", import.meta.url);
-    return [Deno.execPath(), "run", "-A", main.protocol === "file:" ? fileURLToPath(main) : main.href];
+    return [Deno.execPath(), "run", "-A", main.protocol === "file:" ? filePath(main) : main.href];
   }
 
   /** The options of the session as words of the command line. */
   globalWords(): string[] {
     const { projectRoot, stateDir, adapters = [], grants = [], python, operations = [], accelerator } = this.options();
     const each = (name: string, values: readonly string[]) => values.flatMap((value) => [name, value]);
-    const path = (module: string) => module.startsWith("file:") ? fileURLToPath(module) : module;
+    const path = (module: string) => module.startsWith("file:") ? filePath(module) : module;
     return [
       ...each("--project-root", [projectRoot!]),
       ...each("--workspace", [stateDir!]),

@@ -1,10 +1,10 @@
 /** The means of every command: the global options, the session and the two streams. */
 import { relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
 import { adapterPaths } from "../adapter/paths.ts";
 import { type Diagnostic, SvcError } from "../contract/error.ts";
 import { visibleLine } from "../contract/escape.ts";
 import { prettyJson } from "../contract/json.ts";
+import { fileUrl } from "../contract/node_builtins.ts";
 import type { Value } from "../contract/value.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { AuthoredRecipe } from "../api/authored_recipe.ts";
@@ -85,7 +85,7 @@ export class CliContext {
       adapters: folders.map((folder) => ({ folder })),
       grants,
       python,
-      operations: operation.map((file) => pathToFileURL(resolve(file))),
+      operations: operation.map((file) => fileUrl(resolve(file))),
       accelerator: onnxAccelerator,
       logger: (finding) => this.note(formatDiagnostic(finding, this.paintError)),
     });

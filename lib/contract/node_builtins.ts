@@ -4,7 +4,9 @@
  */
 interface BuiltinModules {
   "node:crypto": typeof import("node:crypto");
+  "node:fs": typeof import("node:fs");
   "node:module": typeof import("node:module");
+  "node:os": typeof import("node:os");
   "node:url": typeof import("node:url");
   "node:v8": typeof import("node:v8");
   "node:vm": typeof import("node:vm");
@@ -46,6 +48,14 @@ export const nodeModule = (): BuiltinModules["node:module"] => load("node:module
 
 /** The path of a URL of a file. */
 export const filePath = (url: string | URL): string => load("node:url").fileURLToPath(url);
+
+/** The URL of a path of a file. */
+export const fileUrl = (path: string): URL => load("node:url").pathToFileURL(path);
+
+/** The number of the type of the file system that holds a path. */
+export const fileSystemType = (path: string): number => load("node:fs").statfsSync(path).type;
+
+export const hostName = (): string => load("node:os").hostname();
 
 /** Flags of V8. */
 export const nodeV8 = (): BuiltinModules["node:v8"] => load("node:v8");

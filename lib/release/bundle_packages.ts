@@ -1,6 +1,7 @@
 /**
- * Bundles npm packages of many small modules into one module each: Deno loads zod and yaml in a fifth of the time. The
- * import map of deno.json names the bundles, a program that is imported by URL loads the packages themselves.
+ * Bundles npm packages of many small modules into one module each: Deno loads zod and yaml in a fifth of the time. Built-in
+ * modules of Node that a package names load at their first use. The import map of deno.json names the bundles, a program
+ * that is imported by URL loads the packages themselves.
  *
  *     deno task build:packages
  */
@@ -12,6 +13,8 @@ export const BUNDLED: Readonly<Record<string, readonly string[]>> = {
   // Both hold the messages of all languages.
   "npm:zod@^4.6.7": ["core", "locales"],
   "npm:yaml@^2.9.1": [],
+  // Its program starts processes for commands that are programs of their own; here none is.
+  "npm:commander@^15.1.0": [],
 };
 
 /** The bundle of a package, relative to the program's root. Exported for tests. */
@@ -21,8 +24,7 @@ export const bundleOf = (specifier: string): string =>
 /** The text of a bundle. Exported for tests. */
 export async function bundlePackage(specifier: string): Promise<string> {
   const { name } = packageOf(specifier.slice("npm:".length));
-  const { version } = Object.keys(fullLock().npm).map(packageOf).find((other) => other.name === name)!;
-  const locked = `${name}@${version}`;
+  const locked = `${name}@${fullLock().specifiers[specifier]}`;
   const all = Object.keys(await import(`npm:${locked}`)), left = ["default", "z", "module.exports"];
   const names = all.filter((member) => !left.includes(member) && !BUNDLED[specifier].includes(member)).sort();
   const folder = await Deno.makeTempDir({ prefix: "svc-bundle-" });
@@ -39,11 +41,29 @@ export async function bundlePackage(specifier: string): Promise<string> {
       write: false,
     });
     if (!success) throw new Error(errors.map(({ text }) => text).join("\n"));
-    const text = new TextDecoder().decode(outputFiles![0].contents);
+    const text = builtinsOnUse(new TextDecoder().decode(outputFiles![0].contents));
     return `// @ts-self-types="npm:${locked}"\n// ${locked}, license in THIRD_PARTY.md. Written by deno task build:packages.\n${text}`;
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** Needed by the definition of a class: imported as written. */
+const AT_START = "node:events";
+
+/** Imports of built-in modules as objects and functions that load theirs at the first use of a member. */
+function builtinsOnUse(text: string): string {
+  const found = "globalThis.process.getBuiltinModule";
+  return text.replace(/import ?([\w$]+|\{[^}]*\}) ?from ?"(node:\w+)";/g, (written, names: string, module: string) => {
+    if (module === AT_START) return written;
+    if (!names.startsWith("{")) {
+      return `var ${names}=new Proxy({},{get:(_,name)=>${found}("${module}")[name]});`;
+    }
+    return names.slice(1, -1).split(",").map((name) => {
+      const [member, own = member] = name.trim().split(/ +as +/);
+      return `var ${own}=(...given)=>${found}("${module}").${member}(...given);`;
+    }).join("");
+  });
 }
 
 if (import.meta.main) {

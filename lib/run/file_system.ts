@@ -2,9 +2,8 @@
  * File systems that several hosts share. SQLite's write-ahead log needs memory that the processes of one host share, and
  * locks of files may hold on one host alone: each host has an index, a server and locks of its own there.
  */
-import { statfsSync } from "node:fs";
-import { hostname } from "node:os";
 import { dirname, join } from "node:path";
+import { fileSystemType, hostName } from "../contract/node_builtins.ts";
 
 /** Types of `statfs` on Linux (statfs(2), and the sources of the file systems). */
 const NETWORK: Readonly<Record<number, string>> = {
@@ -27,7 +26,7 @@ const NETWORK: Readonly<Record<number, string>> = {
  */
 export function networkFileSystem(
   folder: string,
-  typeOf: (folder: string) => number = (path) => statfsSync(path).type,
+  typeOf: (folder: string) => number = fileSystemType,
 ): string | null {
   // Asked first: a request could block the program at a prompt.
   if (!["statfs", "hostname"].every(isGranted)) return null;
@@ -43,7 +42,7 @@ export function networkFileSystem(
 
 /** The name of this host where a folder is on a network file system; undefined where no other host shares it. */
 export function sharingHost(folder: string, typeOf?: (folder: string) => number): string | undefined {
-  return networkFileSystem(folder, typeOf) === null ? undefined : hostname().replaceAll(/[^A-Za-z0-9.-]/g, "_");
+  return networkFileSystem(folder, typeOf) === null ? undefined : hostName().replaceAll(/[^A-Za-z0-9.-]/g, "_");
 }
 
 /** The path of a file of a state directory that each host has for itself: `index.sqlite3`, or `index.<host>.sqlite3`. */

@@ -53,7 +53,7 @@ export function openWorkspace(
   const projectRoot = resolve(options.projectRoot ?? Deno.cwd());
   const chosen = options.stateDir ?? environmentValue("SVC_WORKSPACE");
   const stateDir = chosen === undefined ? join(projectRoot, ".svc") : resolve(chosen);
-  const host = options.host ?? sharingHost(stateDir);
+  let host: { name: string | undefined } | undefined;
   return {
     projectRoot,
     stateDir,
@@ -76,7 +76,10 @@ export function openWorkspace(
     get contents() {
       return inside(stateDir, "runs/.contents");
     },
-    ...(host === undefined ? {} : { host }),
+    // Asked for at the first lock or index: listing operations needs neither.
+    get host() {
+      return (host ??= { name: options.host ?? sharingHost(stateDir) }).name;
+    },
     ...(options.onnxAccelerator === undefined ? {} : { onnxAccelerator: options.onnxAccelerator }),
   };
 }
