@@ -5,7 +5,8 @@
  * safe is a barrier and runs alone. Only the scheduler writes the record of artifacts, so results do not depend on the
  * number of workers.
  *
- * The steps of a chain (lib/plan/chains.ts) run together on one thread. If that fails, they run one after another as all
+ * Steps of a run in memory that may not overlap are sent to a thread at once; their rows and events are those of one after
+ * another. The steps of a chain (lib/plan/chains.ts) run together on one thread. If that fails, they run one after another as all
  * others do, so that the record of a failure does not depend on it either.
  */
 import { join } from "node:path";
@@ -72,6 +73,10 @@ interface PlannedStep {
   chain: number | null;
   /** Whether the plan has the step in a chain. */
   streamed: boolean;
+  /** Whether it may be sent to a thread with the steps after it. */
+  together: boolean;
+  /** Whether its start was reported. */
+  begun: boolean;
   /** Distinct steps whose outputs this step reads. */
   sources: Set<string>;
 }
@@ -117,6 +122,10 @@ class Execution {
         place,
         chain: chains.get(binding.step_id) ?? null,
         streamed: chains.get(binding.step_id) !== undefined,
+        begun: false,
+        together: options.hold !== undefined && options.parallelWorkers === 1 && outside === null &&
+          operation.definition.threadSafe && binding.implementation_metadata.trained_artifact === undefined &&
+          binding.implementation_metadata.models === undefined,
         sources: new Set(references.map((reference) => reference.split(".")[0])),
       };
     });
@@ -159,15 +168,104 @@ class Execution {
       }
       if (!step.threadSafe && this.#running.size > 0) return;
       // A chain begins at a source, so its first step in the plan is ready; the others read from the chain alone.
-      const steps = step.chain === null ? [step] : pending.filter(({ chain }) => chain === step.chain);
+      const steps = step.together
+        ? this.#following(pending, index)
+        : step.chain === null
+        ? [step]
+        : pending.filter(({ chain }) => chain === step.chain);
       for (const one of steps) pending.splice(pending.indexOf(one), 1);
       this.#exclusiveRunning = !step.threadSafe;
-      const ended = (steps.length === 1 ? this.#execute(step) : this.#executeChain(steps)).finally(() => {
-        this.#running.delete(ended);
-        if (!step.threadSafe) this.#exclusiveRunning = false;
-      });
+      const ended = (steps.length === 1
+        ? this.#execute(step)
+        : step.together
+        ? this.#executeTogether(steps)
+        : this.#executeChain(steps)).finally(() => {
+          this.#running.delete(ended);
+          if (!step.threadSafe) {
+            this.#exclusiveRunning = false;
+          }
+        });
       this.#running.add(ended);
-      if (!step.threadSafe) return;
+      if (!step.threadSafe) {
+        return;
+      }
+    }
+  }
+
+  /** A ready step with those that would run after it one by one, up to the first that must be sent alone. */
+  #following(pending: readonly PlannedStep[], index: number): PlannedStep[] {
+    const steps: PlannedStep[] = [], ids = new Set<string>();
+    for (const step of pending.slice(index)) {
+      const isReady = [...step.sources].every((source) => this.#finished.has(source) || ids.has(source));
+      if (!step.together || !isReady) break;
+      steps.push(step);
+      ids.add(step.document.id);
+    }
+    return steps;
+  }
+
+  /** Runs steps one after another on one thread and stores their rows; never rejects. */
+  async #executeTogether(steps: readonly PlannedStep[]): Promise<void> {
+    const admittedAt = performance.now(), endTurn = await this.#pool.turn(false);
+    let running: Running | undefined, at = 0, hasStarted = false, hasFailed = false;
+    let taken = Promise.resolve();
+    const start = () => {
+      if (!hasStarted) this.#started(steps[at]);
+      hasStarted = true;
+    };
+    const fail = (error: unknown, timing: JsonObject) => {
+      start();
+      [hasFailed, hasStarted] = [true, false];
+      this.#fail(steps[at++], error, timing);
+    };
+    const take = async (written: readonly WrittenStep[]) => {
+      for (const one of written) {
+        if (hasFailed) return;
+        start();
+        const time = this.#timeWithin(running!, one);
+        try {
+          await this.#finish(steps[at], null, one, () => time);
+        } catch (error) {
+          return fail(error, time);
+        }
+        [at, hasStarted] = [at + 1, false];
+      }
+    };
+    const report = (progress: ProgressReply) => hasFailed ? undefined : this.#progress(steps[at].document, progress);
+    try {
+      const tasks: StepTask[] = [];
+      for (const step of steps) {
+        // One that changed since it was planned is sent alone, and fails then.
+        if (!await this.#checkBinding(step).then(() => true, () => false)) break;
+        const inputs = this.#inputs(step, steps);
+        tasks.push(this.#task(step, null, { inputs, chained: [], unwritten: [], learned: null, models: [] }));
+      }
+      if (tasks.length === 0) return;
+      start();
+      running = this.#pool.start(tasks, {
+        onProgress(progress) {
+          taken = taken.then(() => report(progress));
+        },
+        onWritten(written) {
+          taken = taken.then(() => take(written)).then(() => hasFailed ? undefined : start());
+        },
+      });
+      const rest = await running.written;
+      await taken;
+      await take(rest!);
+    } catch (error) {
+      await taken;
+      // Each step by itself shows which of them ends the thread, and leaves the images of those before it as they were.
+      const isClear = !(error instanceof StepFailure && error.reply.again);
+      if (!hasFailed && isClear) fail(error, this.#timing(running, admittedAt));
+    } finally {
+      const left = steps.slice(at).map((step, index) => ({
+        ...step,
+        together: false,
+        begun: hasStarted && index === 0,
+      }));
+      this.#returned.push(...left);
+      endTurn();
     }
   }
 
@@ -189,9 +287,10 @@ class Execution {
         const unwritten = this.#unwritten(step);
         tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, unwritten, learned: null, models: [] }));
       }
-      running = this.#pool.start(tasks, (progress) => {
+      const onProgress = (progress: ProgressReply) => {
         for (const { document } of steps) this.#progress(document, progress);
-      });
+      };
+      running = this.#pool.start(tasks, { onProgress }, true);
       const written = await running.written;
       for (const [index, step] of steps.entries()) {
         if (written === null) break;
@@ -234,7 +333,7 @@ class Execution {
     const endTurn = await this.#pool.turn(!step.threadSafe);
     const timing = () => this.#timing(running, admittedAt);
     try {
-      this.#started(step);
+      if (!step.begun) this.#started(step);
       await this.#checkBinding(step);
       const learned = this.#findArtifact(step);
       const models = this.#findModels(step);
@@ -246,7 +345,7 @@ class Execution {
         learned,
         models,
       });
-      running = this.#pool.start([task], (progress) => this.#progress(document, progress));
+      running = this.#pool.start([task], { onProgress: (progress) => this.#progress(document, progress) });
       const [written] = (await running.written)!;
       await this.#finish(step, staging, written, timing);
     } catch (error) {
@@ -267,6 +366,16 @@ class Execution {
       step_wall_time_s: float((performance.now() - (from ?? startedAt)) / 1000),
       start_offset_s: float((startedAt - this.#startedAt) / 1000),
       worker: running?.thread ?? 0,
+      clock: "monotonic",
+    };
+  }
+
+  /** The time of a step that ran with others. */
+  #timeWithin({ startedAt, thread }: Running, { seconds, offset }: WrittenStep): JsonObject {
+    return {
+      step_wall_time_s: float(seconds!),
+      start_offset_s: float((startedAt! - this.#startedAt) / 1000 + offset),
+      worker: thread,
       clock: "monotonic",
     };
   }
@@ -434,13 +543,18 @@ class Execution {
     });
   }
 
-  #inputs({ document }: PlannedStep): TaskInput[] {
+  /** @param before steps of the same task */
+  #inputs({ document }: PlannedStep, before: readonly PlannedStep[] = []): TaskInput[] {
     const { bundle, parallelWorkers } = this.#options;
     return Object.entries(document.inputs).map(([port, reference]) => {
+      const [id, output] = reference.split("."), step = before.findIndex((other) => other.document.id === id);
+      if (step >= 0) {
+        return { port, kind: "", bytes: null, sole: true, path: "", sha256: "", from: { step, output } };
+      }
       const row = this.#outputs.get(reference)!;
       const bytes = this.#values.get(reference);
       const sole = bytes === null || parallelWorkers === 1 || this.#values.isLast(reference);
-      return { port, kind: row.kind, bytes, sole, path: join(bundle, row.path), sha256: row.sha256 };
+      return { port, kind: row.kind, bytes, sole, path: join(bundle, row.path), sha256: row.sha256, from: null };
     });
   }
 

@@ -21,8 +21,15 @@ interface PendingTask {
   /** Index of the thread, once assigned. */
   thread: number;
   startedAt: number | null;
-  onProgress: (progress: ProgressReply) => void;
+  listeners: TaskListeners;
   written: PromiseWithResolvers<WrittenStep[] | null>;
+}
+
+/** Receives what a task reports before its end. */
+export interface TaskListeners {
+  onProgress(progress: ProgressReply): void;
+  /** Of steps one after another: takes those that are complete when the next one has started. */
+  onWritten?(steps: readonly WrittenStep[]): void;
 }
 
 /** A task that runs or waits for a thread. */
@@ -107,15 +114,15 @@ export class WorkerPool {
     }
   }
 
-  /** Starts a step, or the steps of a chain on one thread; the caller limits the overlap. */
-  start(steps: StepTask[], onProgress: (progress: ProgressReply) => void): Running {
+  /** Starts a step, or several on one thread, block by block in a chain; the caller limits the overlap. */
+  start(steps: StepTask[], listeners: TaskListeners, chain = false): Running {
     const taskId = this.#nextTaskId++;
     const pending: PendingTask = {
       taskId,
-      task: { type: "run", taskId, steps },
+      task: { type: "run", taskId, chain, steps },
       thread: 0,
       startedAt: null,
-      onProgress,
+      listeners,
       written: Promise.withResolvers(),
     };
     this.#queue.push(pending);
@@ -194,12 +201,13 @@ export class WorkerPool {
     if (task === null || task.taskId !== reply.taskId) return;
     switch (reply.type) {
       case "progress":
-        return task.onProgress(reply);
+        return task.listeners.onProgress(reply);
       case "written":
+        if (reply.more) return task.listeners.onWritten?.(reply.steps!);
         task.written.resolve(reply.steps);
         return this.#release(thread);
       case "failed":
-        this.#reject(task, reply);
+        task.written.reject(new StepFailure(reply));
         return this.#release(thread);
     }
   }
@@ -214,18 +222,17 @@ export class WorkerPool {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
     endThread(thread.worker);
     if (thread.task !== null) {
-      this.#reject(thread.task, {
-        code: "operation_failed",
-        message: `The worker thread ended: ${message}`,
-        hint: null,
-        location: null,
-        errorType: "Error",
-      });
+      thread.task.written.reject(
+        new StepFailure({
+          code: "operation_failed",
+          message: `The worker thread ended: ${message}`,
+          hint: null,
+          location: null,
+          errorType: "Error",
+          again: true,
+        }),
+      );
     }
     this.#dispatch();
-  }
-
-  #reject(task: PendingTask, failure: Omit<FailedReply, "type" | "taskId">): void {
-    task.written.reject(new StepFailure(failure));
   }
 }

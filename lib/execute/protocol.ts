@@ -13,6 +13,8 @@ export interface TaskInput {
   sole: boolean;
   path: string;
   sha256: string;
+  /** An output of an earlier step of the task, in place of kind, image and path; null for one that is complete. */
+  from: { step: number; output: string } | null;
 }
 
 /** An input of a step in a chain: an output of an earlier step of the task. */
@@ -38,10 +40,12 @@ export interface ModelTask {
   accelerator: string | null;
 }
 
-/** One step, or the steps of a chain in plan order. */
+/** One step, the steps of a chain, or steps that run one after another; in plan order. */
 export interface Task {
   type: "run";
   taskId: number;
+  /** Whether the steps run block by block. */
+  chain: boolean;
   steps: StepTask[];
 }
 
@@ -95,13 +99,17 @@ export interface WrittenOutput {
 export interface WrittenReply {
   type: "written";
   taskId: number;
-  /** Null for a chain with a step that needs whole arrays. */
+  /** Null for a chain with a step that needs whole arrays. Of steps one after another, those since the reply before. */
   steps: WrittenStep[] | null;
+  /** Whether the next step of the task has started. */
+  more: boolean;
 }
 
 export interface WrittenStep {
-  /** Time of the step within its chain; null for a step by itself. */
+  /** Time of the step within its task; null for a step by itself. */
   seconds: number | null;
+  /** Seconds from the start of the task to that of the step. */
+  offset: number;
   outputs: WrittenOutput[];
   /** JSON text with typed numbers. */
   metrics: string;
@@ -121,6 +129,8 @@ export interface FailedReply {
   location: SourceLocation | null;
   /** Class name of the thrown value. */
   errorType: string;
+  /** Whether the steps since the last reply are to run again, one after another. */
+  again?: boolean;
 }
 
 export interface ProgressReply {

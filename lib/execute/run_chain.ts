@@ -267,5 +267,10 @@ function finish({ definition, task, kinds, stream, arrays, whole, seconds }: Ope
     }
     return writeOutput(definition, port, kind, outputs[port], task);
   });
-  return { outputs: written, ...stepRecord(record), seconds: seconds + (performance.now() - started) / 1000 };
+  return {
+    outputs: written,
+    ...stepRecord(record),
+    seconds: seconds + (performance.now() - started) / 1000,
+    offset: 0,
+  };
 }

@@ -111,6 +111,7 @@ export async function runStep(
   const timing = definition.timingMetric === undefined ? {} : { [definition.timingMetric]: runTime };
   return {
     seconds: null,
+    offset: 0,
     outputs: writeOutputs(definition, kinds, result, task),
     ...stepRecord(result, timing),
   };

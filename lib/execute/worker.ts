@@ -13,6 +13,7 @@ import type { JsonObject } from "../contract/value.ts";
 import { collectDropped, dropShared } from "./memory.ts";
 import { type ProgressReply, type StepTask, type Task, wholeFile, type WorkerReply } from "./protocol.ts";
 import { runStep } from "./run_step.ts";
+import { RunAgain, runTogether } from "./run_together.ts";
 
 const loaded = new Map<string, Promise<Operation>>();
 
@@ -40,21 +41,29 @@ function load(task: StepTask): Promise<Operation> {
 }
 
 endWhenAsked();
-self.onmessage = async ({ data: { taskId, steps } }: MessageEvent<Task>) => {
+self.onmessage = async ({ data: { taskId, chain, steps } }: MessageEvent<Task>) => {
   collectDropped();
   setProgramFolder(steps[0].program);
   const report = (progress: Omit<ProgressReply, "type" | "taskId">) => send({ type: "progress", taskId, ...progress });
   try {
-    const operations = await Promise.all(steps.map(load));
-    if (steps.length > 1) {
-      const { runChain } = await import("./run_chain.ts");
-      return send({ type: "written", taskId, steps: await runChain(operations, steps, report) });
+    if (chain) {
+      const operations = await Promise.all(steps.map(load)), { runChain } = await import("./run_chain.ts");
+      return send({ type: "written", taskId, steps: await runChain(operations, steps, report), more: false });
     }
-    const [step] = steps, written = await runStep(operations[0], step, report);
-    send({ type: "written", taskId, steps: [written] });
-    const total = written.outputs.reduce((sum, output) => sum + (wholeFile(output)?.length ?? 0), 0);
-    dropShared(step.inputs.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), total));
-  } catch (error) {
+    const written = steps.length > 1
+      ? await runTogether(steps, load, {
+        report,
+        onWritten: (steps) => send({ type: "written", taskId, steps, more: true }),
+      })
+      : [await runStep(await load(steps[0]), steps[0], report)];
+    send({ type: "written", taskId, steps: written, more: false });
+    const images = [
+      ...written.flatMap(({ outputs }) => outputs.map(wholeFile)),
+      ...steps.flatMap(({ inputs }) => inputs.map(({ bytes }) => bytes)),
+    ];
+    dropShared(images.reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0));
+  } catch (thrown) {
+    const again = thrown instanceof RunAgain, error = again ? thrown.cause : thrown;
     send({
       type: "failed",
       taskId,
@@ -63,6 +72,7 @@ self.onmessage = async ({ data: { taskId, steps } }: MessageEvent<Task>) => {
       hint: error instanceof SvcError ? error.hint : null,
       location: ownPlace(error, steps[0].projectRoot),
       errorType: error instanceof Error ? error.name : typeof error,
+      again,
     });
   }
 };

@@ -4,6 +4,7 @@ import { Registry } from "../../../lib/contract/registry.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { executePlan } from "../../../lib/execute/execute.ts";
+import type { WorkerPool } from "../../../lib/execute/pool.ts";
 import type {
   CancellationToken,
   ExecuteOutcome,
@@ -59,6 +60,9 @@ export async function execute(
     cancellation?: CancellationToken;
     onEvent?: (event: ExecutionEvent) => void;
     onBundle?: (bundle: string) => void;
+    /** Keeps the files of outputs in memory. */
+    held?: boolean;
+    pool?: WorkerPool;
   } = {},
 ): Promise<Executed> {
   const steps = specs.map(([id, op, inputs = {}, params = {}]): StepDocument => ({ id, op, inputs, params }));
@@ -77,6 +81,7 @@ export async function execute(
   } as ExecutionPlan;
   const bundle = await Deno.makeTempDir({ prefix: "svc-execute-" });
   const rows: StepRow[] = [], events: ExecutionEvent[] = [], unwritten: UnwrittenFile[] = [];
+  const files: Record<string, Uint8Array> = {};
   try {
     const outcome = await executePlan({
       plan,
@@ -93,10 +98,11 @@ export async function execute(
       },
       isKept: options.isKept,
       onUnwritten: (found) => unwritten.push(...found),
+      hold: options.held ? (path, bytes) => files[path] = bytes.slice() : undefined,
+      pool: options.pool,
       onStep: (row) => rows.push(row),
     });
     options.onBundle?.(bundle);
-    const files: Record<string, Uint8Array> = {};
     for (const path of walk(bundle)) files[path.slice(bundle.length + 1)] = Deno.readFileSync(path);
     return { ...outcome, rows, unwritten, row: Object.fromEntries(rows.map((row) => [row.id, row])), events, files };
   } finally {
