@@ -65,7 +65,7 @@ export function checkFinite(data: Float16Array | Float32Array | Float64Array, wh
  * A float is not finite when all bits of its exponent are set; adding one to the exponent then carries into the sign
  * bit. A binary64 exponent is in the upper word.
  */
-function isAllFinite(data: Float16Array | Float32Array | Float64Array): boolean {
+export function isAllFinite(data: Float16Array | Float32Array | Float64Array): boolean {
   const { buffer, byteOffset, length } = data;
   let carries = 0;
   if (data instanceof Float16Array) {

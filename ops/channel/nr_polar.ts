@@ -1,5 +1,5 @@
 /** Polar codes of the NR control channels. */
-import { checkBits } from "../../lib/artifact/boundary.ts";
+import { checkBits, isAllFinite } from "../../lib/artifact/boundary.ts";
 import {
   defineOperation,
   float,
@@ -289,7 +289,7 @@ async function decoderOf(
   const options = { listSize: params.list_size, checkNode: params.check_node, rnti };
   let ranks = 0;
   const decode = (llr: Float32Array, progress?: (done: number) => void) => {
-    if (!llr.every(Number.isFinite)) {
+    if (!isAllFinite(llr)) {
       throw new SvcError("boundary_non_finite", "Cannot decode log-likelihood ratios that are infinite");
     }
     for (let at = 0; at < llr.length; at += sent) {
