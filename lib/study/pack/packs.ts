@@ -50,14 +50,21 @@ export function packFolders(projectRoot: string): string[] {
  * @param projectRoot absolute path
  */
 export function listBenchmarkPacks(projectRoot: string): PackListRow[] {
-  const rows = new Map<string, PackListRow>();
+  return [...namedFiles(projectRoot)].map(([name, file]) => packRow(name, file)).sort((a, b) =>
+    a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+  );
+}
+
+/** The files of packs by name. */
+function namedFiles(projectRoot: string): Map<string, string> {
+  const files = new Map<string, string>();
   for (const folder of packFolders(projectRoot)) {
     for (const file of packFiles(folder, CARDS_FOLDER).sort()) {
       const name = relative(folder, file).replaceAll("\\", "/").replace(PACK_FILE, "");
-      if (!rows.has(name)) rows.set(name, packRow(name, file));
+      if (!files.has(name)) files.set(name, file);
     }
   }
-  return [...rows.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return files;
 }
 
 /** Rows by file, with the text that each was read from. */
@@ -109,8 +116,10 @@ export function resolvePack(wanted: string, projectRoot: string): string {
   } catch {
     // Not a path, so it is a name.
   }
-  const packs = listBenchmarkPacks(projectRoot);
-  const found = packs.find(({ name }) => name === wanted) ?? packs.find(({ id }) => id === wanted);
+  // A name needs no file to be read.
+  const named = namedFiles(projectRoot).get(wanted);
+  if (named !== undefined) return named;
+  const packs = listBenchmarkPacks(projectRoot), found = packs.find(({ id }) => id === wanted);
   if (found !== undefined) return found.file;
   const recipe = locateRecipe(wanted, projectRoot);
   if (recipe !== null) return recipe.file;

@@ -24,6 +24,12 @@ export interface CardFile {
  * @throws SvcError `card_invalid` with every problem of the first file that is no card
  */
 export function listCards(projectRoot: string, operation?: string): CardFile[] {
+  const cards = [...cardFiles(projectRoot)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => readCard(file));
+  return operation === undefined ? cards : cards.filter(({ card }) => card.operations.includes(operation));
+}
+
+/** The files of cards by their names without the extension. */
+function cardFiles(projectRoot: string): Map<string, string> {
   const files = new Map<string, string>();
   for (const folder of packFolders(projectRoot).map((one) => join(one, CARDS_FOLDER))) {
     for (const { name, isFile } of entriesOf(folder)) {
@@ -31,8 +37,7 @@ export function listCards(projectRoot: string, operation?: string): CardFile[] {
       if (isFile && id !== name && !files.has(id)) files.set(id, join(folder, name));
     }
   }
-  const cards = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => readCard(file));
-  return operation === undefined ? cards : cards.filter(({ card }) => card.operations.includes(operation));
+  return files;
 }
 
 /** Cards by file, with the text that each was read from. */
@@ -52,8 +57,13 @@ function readCard(file: string): CardFile {
   throw refusal("card_invalid", `Cannot use the card ${file}`, attachLocations(diagnostics, locate));
 }
 
-/** One card. @throws SvcError `card_not_found` with the nearest id */
+/**
+ * One card. Where its file has its name, no other file is read.
+ * @throws SvcError `card_not_found` with the nearest id; `card_invalid`
+ */
 export function findCard(projectRoot: string, id: string): CardFile {
+  const file = cardFiles(projectRoot).get(id), named = file === undefined ? undefined : readCard(file);
+  if (named?.card.id === id) return named;
   const cards = listCards(projectRoot), found = cards.find(({ card }) => card.id === id);
   if (found !== undefined) return found;
   const ids = cards.map(({ card }) => card.id);
