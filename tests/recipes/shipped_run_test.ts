@@ -1,7 +1,9 @@
 /**
- * Every shipped recipe and pack that needs nothing but the repository runs to its end: one point of a recipe; of a pack the ends of
- * every curve with one replicate. Sources give few items; `deno task soak whole` runs the full sizes. That each point of a pack loads
- * and plans is checked beside the packs.
+ * Shipped recipes and packs that need nothing but the repository run to their end: one point of a recipe; of a pack the ends of its
+ * curves with one replicate. Sources give few items. Every recipe is compiled, planned and linted elsewhere (tests/golden, lint_test.ts),
+ * and each point of a pack loads and plans beside the packs, so here a recipe runs for the kinds of its steps alone: those that run have
+ * every operation, choice and connection of the shipped recipes. A recipe of photographs also runs in mixed_sizes_test.ts. `deno task soak whole` runs
+ * every recipe and both ends of every curve at the full sizes.
  */
 import assert from "node:assert/strict";
 import { basename } from "node:path";
@@ -11,7 +13,8 @@ import { parseYaml } from "../../lib/contract/yaml.ts";
 import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { packOfEnds } from "../support/reduced_pack.ts";
-import { reducedSizes, type Step } from "../support/reduced_sizes.ts";
+import { coverOf, kindsOf } from "../support/kinds.ts";
+import { FULL_SIZE, reducedSizes, type Step } from "../support/reduced_sizes.ts";
 import { tables } from "../support/tables.ts";
 
 const DATA = tables(import.meta.url);
@@ -40,12 +43,25 @@ const isMissing = (name: string, diagnostics: readonly { code: string }[]): bool
   return missing;
 };
 
-for (const url of SHIPPED) {
-  if (ELSEWHERE.test(basename(url.pathname, ".yaml"))) continue;
+const stepsOf = (text: string) => (parseYaml(text) as object as { steps: Step[] }).steps;
+const CANDIDATES = SHIPPED.filter((url) => !ELSEWHERE.test(basename(url.pathname, ".yaml")));
+const HERE = CANDIDATES.filter(({ pathname }) => !FETCHED.test(basename(pathname)));
+const CHOSEN = coverOf(new Map(HERE.map((url) => [url.href, kindsOf(stepsOf(Deno.readTextFileSync(url)))])));
+const LEFT_OUT = FULL_SIZE ? [] : HERE.filter(({ href }) => !CHOSEN.has(href));
+
+shared.test("recipes whose kinds of steps others have plan here, with every model and dataset", async ({ recipes }) => {
+  for (const url of LEFT_OUT) {
+    const { diagnostics } = await recipes.plan((await recipes.expand(await Deno.readTextFile(url))).recipes.at(-1)!);
+    assert.ok(!isMissing(url.pathname, diagnostics) && diagnostics.every(({ severity }) => severity !== "error"));
+  }
+});
+
+for (const url of CANDIDATES) {
+  if (LEFT_OUT.includes(url)) continue;
   shared.test(`recipes/${basename(url.pathname)} runs, and its bundle verifies`, async ({ recipes, runs }) => {
     const text = await Deno.readTextFile(url);
-    const { steps } = parseYaml(text) as object as { steps: Step[] };
-    const set = Object.entries(reducedSizes(basename(url.pathname, ".yaml"), steps)).flatMap(([id, params]) =>
+    const smaller = reducedSizes(basename(url.pathname, ".yaml"), stepsOf(text), {}, 1);
+    const set = Object.entries(smaller).flatMap(([id, params]) =>
       Object.entries(params).map(([name, value]) => `${id}.${name}=${value}`)
     );
     const small = parseRecipe(text, { set });
@@ -62,11 +78,11 @@ for (const url of SHIPPED) {
 /** Packs that other tests run and look into, or that are as others with other methods. */
 const LOOKED_INTO = new Set(DATA.CASES);
 
-for (const { name, file } of listBenchmarkPacks(ROOT_PATH)) {
+for (const [index, { name, file }] of listBenchmarkPacks(ROOT_PATH).entries()) {
   if (LOOKED_INTO.has(name)) continue;
   shared.test(`benchmarks/${name} runs`, async ({ benchmarks }) => {
     const folder = await Deno.makeTempDir();
-    const pack = await packOfEnds(folder, file);
+    const pack = await packOfEnds(folder, file, FULL_SIZE ? undefined : index % 2 === 0 ? "first" : "last");
     const { diagnostics } = await benchmarks.load(pack);
     if (isMissing(name, diagnostics)) return await Deno.remove(folder, { recursive: true });
     // Comparisons over photographs have few pairs, because few are left.

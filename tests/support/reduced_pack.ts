@@ -69,9 +69,13 @@ async function small(source: string, entry: Entry): Promise<Entry> {
   return { ...entry, params: { ...entry.params, step_params: { ...own, ...Object.fromEntries(merged) } } };
 }
 
-/** Writes a pack with the first and the last entry of each method, the first and the last value of each matrix, and few items. */
-export async function packOfEnds(folder: string, source: string): Promise<string> {
-  const ends = <T>(items: readonly T[]) => items.filter((_, index) => index === 0 || index === items.length - 1);
+/**
+ * Writes a pack with few items and, of each method and each matrix, the first and the last entry.
+ * @param end only one of both, the same for all methods, so that a comparison keeps its pairs
+ */
+export async function packOfEnds(folder: string, source: string, end?: "first" | "last"): Promise<string> {
+  const ends = <T>(items: readonly T[]) =>
+    items.filter((_, index) => index === 0 && end !== "last" || index === items.length - 1 && end !== "first");
   const { recipes } = parseYaml(await Deno.readTextFile(source)) as Pack;
   const counted = COUNTED.includes(basename(source, ".yaml"));
   const reduced = new Map(
