@@ -89,8 +89,10 @@ Deno.test("a wrong constant makes a quick card differ", async (t) => {
     const published = readPublished(ROOT_PATH), set = quickSet(listCards(ROOT_PATH), published);
     for (const { id, what, file, right, wrong } of FAULTS) {
       await t.step(what, async () => {
-        const card = set.map(({ card }) => card.id).find((one) => published.get(one)?.quick_finds?.includes(id));
-        assert.ok(card !== undefined, `a card of the quick set finds ${id}`);
+        const finders = set.map(({ card }) => card.id).filter((one) => published.get(one)?.quick_finds?.includes(id));
+        assert.ok(finders.length > 0, `a card of the quick set finds ${id}`);
+        const cost = (one: string) => published.get(one)?.quick_cpu_s ?? Infinity;
+        const card = finders.reduce((a, b) => cost(b) < cost(a) ? b : a);
         const path = join(root, file), text = await Deno.readTextFile(path);
         assert.equal(text.split(right).length, 2, `${file} has ${right} once`);
         await Deno.writeTextFile(path, text.replace(right, wrong));

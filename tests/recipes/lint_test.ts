@@ -1,6 +1,6 @@
 /** The shipped recipes pass strict lint without a warning. */
 import assert from "node:assert/strict";
-import { lint } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 
 /** All recipes below a folder; models have manifests and no recipes. */
 function* recipesBelow(folder: URL): Iterable<URL> {
@@ -11,13 +11,14 @@ function* recipesBelow(folder: URL): Iterable<URL> {
   }
 }
 
+const shared = sharedSession();
 const SHIPPED = [...recipesBelow(new URL("../../recipes/", import.meta.url))];
 
 Deno.test("there are recipes to lint", () => assert.ok(SHIPPED.length >= 9));
 
 for (const url of SHIPPED) {
-  Deno.test(`lint: ${url.pathname.split("/recipes/").at(-1)}`, async () => {
-    const { status, issues, profiles } = await lint(await Deno.readTextFile(url));
+  shared.test(`lint: ${url.pathname.split("/recipes/").at(-1)}`, async ({ recipes }) => {
+    const { status, issues, profiles } = await recipes.lint(await Deno.readTextFile(url));
     assert.deepEqual(issues.filter(({ severity }) => severity !== "info"), []);
     assert.equal(status, "passed");
     assert.ok(profiles.length > 0);
