@@ -7,7 +7,7 @@ import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "./paths.ts";
 import { reducedSizes, type Step } from "./reduced_sizes.ts";
 
-type Pack = JsonObject & { recipes: Entry[] };
+type Pack = JsonObject & { recipes: Entry[]; baselines?: string[] };
 type Entry = JsonObject & {
   path: string;
   params?: JsonObject & { method_id?: string; step_params?: Record<string, JsonObject> };
@@ -74,16 +74,22 @@ async function small(source: string, entry: Entry): Promise<Entry> {
  * @param end only one of both, the same for all methods, so that a comparison keeps its pairs
  */
 export async function packOfEnds(folder: string, source: string, end?: "first" | "last"): Promise<string> {
-  const ends = <T>(items: readonly T[]) =>
-    items.filter((_, index) => index === 0 && end !== "last" || index === items.length - 1 && end !== "first");
-  const { recipes } = parseYaml(await Deno.readTextFile(source)) as Pack;
+  const first = <T>(items: readonly T[]) => items.slice(0, 1), last = <T>(items: readonly T[]) => items.slice(-1);
+  const both = <T>(items: readonly T[]) => items.filter((_, index) => index === 0 || index === items.length - 1);
+  const ends = end === undefined ? both : end === "first" ? first : last;
+  const { recipes, baselines } = parseYaml(await Deno.readTextFile(source)) as Pack;
   const counted = COUNTED.includes(basename(source, ".yaml"));
   const reduced = new Map(
     await Promise.all(recipes.map(async (entry) => [entry.id, counted ? entry : await small(source, entry)] as const)),
   );
   return await changedPack(folder, source, (pack) => {
-    const methods = Object.groupBy(pack.recipes, ({ id, params }) => String(params?.method_id ?? id));
-    const kept = Object.values(methods).flatMap((entries) => ends(entries!));
+    const methods = Object.values(Object.groupBy(pack.recipes, ({ id, params }) => String(params?.method_id ?? id)));
+    const chosen = (choose: typeof ends) => methods.flatMap((entries) => choose(entries!));
+    const isNamed = ({ id }: Entry) => baselines?.includes(id as string) ?? false;
+    // A baseline that the pack names stays, and with it the candidates of its condition.
+    const kept = pack.recipes.filter(isNamed).every((entry) => chosen(ends).includes(entry))
+      ? chosen(ends)
+      : chosen(both);
     const recipes = pack.recipes.filter((entry) => kept.includes(entry)).map(({ id }) =>
       withValues(reduced.get(id)!, ends)
     );
