@@ -11,9 +11,13 @@ import { PROGRAM_ROOT } from "../artifact/program.ts";
 import { copyProgram } from "./program.ts";
 import { copyPackages, runtimeLock, writeRuntimeConfig } from "./packages.ts";
 
-/** Writes the package's folder. Exported for tests. @param folder absolute, new or empty */
-export async function buildPackage(folder: string): Promise<void> {
-  const program = join(folder, "program"), files = await copyProgram(program, "npm");
+/**
+ * Writes the package's folder. Exported for tests.
+ * @param folder absolute, new or empty
+ * @param pageState state directory with a built page, as for `copyProgram`
+ */
+export async function buildPackage(folder: string, pageState?: string): Promise<void> {
+  const program = join(folder, "program"), files = await copyProgram(program, "npm", pageState);
   const lock = runtimeLock(files, program);
   await copyPackages(lock, join(folder, "cache"));
   // Each start then reads the modules that it needs; a compiled program must know all of them.

@@ -22,9 +22,10 @@ export function programFiles(): string[] {
 /**
  * Copies the program into a folder and builds its page there.
  * @param folder absolute
+ * @param pageState state directory whose built page is taken while it is that of these sources
  * @returns paths of all files, relative to the folder
  */
-export async function copyProgram(folder: string, form: ProgramForm): Promise<string[]> {
+export async function copyProgram(folder: string, form: ProgramForm, pageState?: string): Promise<string[]> {
   const root = fileURLToPath(PROGRAM_ROOT), paths = programFiles();
   for (const path of paths) {
     await Deno.mkdir(dirname(join(folder, path)), { recursive: true });
@@ -32,7 +33,7 @@ export async function copyProgram(folder: string, form: ProgramForm): Promise<st
   }
   const state = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
-    const page = await buildPage(state);
+    const page = await buildPage(pageState ?? state);
     await Deno.mkdir(join(folder, "ui/built"), { recursive: true });
     for (const { name } of Deno.readDirSync(page.folder)) {
       await Deno.copyFile(join(page.folder, name), join(folder, "ui/built", name));

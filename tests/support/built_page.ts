@@ -16,13 +16,20 @@ const KEPT = join(
 
 let built: BuiltPage | undefined;
 
-/** Puts the built page into a state directory, where a server finds it. @returns its folder */
-export async function putBuiltPage(stateDir: string): Promise<string> {
+/** Calls a body with the built page and its state directory, which nothing changes meanwhile. */
+export async function withBuiltPage<T>(body: (page: BuiltPage, stateDir: string) => Promise<T>): Promise<T> {
   await Deno.mkdir(KEPT, { recursive: true });
   // Files of tests run side by side: the first one builds, and the others wait for it.
   using lock = await Deno.open(join(KEPT, "lock"), { create: true, write: true });
   await lock.lock(true);
-  const { folder } = built ??= await buildPage(KEPT), to = join(stateDir, "ui", basename(folder));
+  return await body(built ??= await buildPage(KEPT), KEPT);
+}
+
+/** Puts the built page into a state directory, where a server finds it. @returns its folder */
+export const putBuiltPage = (stateDir: string): Promise<string> => withBuiltPage((page) => copyPage(page, stateDir));
+
+async function copyPage({ folder }: BuiltPage, stateDir: string): Promise<string> {
+  const to = join(stateDir, "ui", basename(folder));
   await Deno.mkdir(to, { recursive: true });
   for (const { name } of Deno.readDirSync(folder)) await Deno.copyFile(join(folder, name), join(to, name));
   return to;

@@ -31,28 +31,27 @@ async function contents(folder: string): Promise<Map<string, string>> {
 Deno.test("the page has the same bytes and digest from any working directory and in any project", async () => {
   const root = await Deno.makeTempDir({ prefix: "svc-page-" });
   try {
-    await Deno.mkdir(join(root, "first/deep/er"), { recursive: true });
-    const first = await build(join(root, "first/deep/er"), join(root, "first/.svc"));
-    const second = await build(ROOT_PATH, join(root, "second/.svc"));
-    assert.equal(first.digest, second.digest);
-    const [files, others] = [await contents(first.folder), await contents(second.folder)];
-    assert.deepEqual([...files.keys()], [...others.keys()]);
-    for (const [name, bytes] of files) assert.ok(others.get(name) === bytes, `${name} differs`);
+    // The page that all tests share is built in the folder of the checkout.
+    const folder = await putBuiltPage(join(root, "first/.svc")),
+      files = await contents(folder),
+      deep = join(root, "first/deep/er");
+    await Deno.mkdir(deep, { recursive: true });
+    const digest = await Deno.readTextFile(join(folder, "digest"));
+    // Files that are there are taken, and built again where one of them was altered.
+    const stamp = async () => (await Deno.stat(join(folder, "main.js"))).mtime;
+    const builtAt = await stamp(), first = await build("/", join(root, "first/.svc"));
+    assert.deepEqual([first.folder, first.digest, await stamp()], [folder, digest, builtAt]);
+    await Deno.writeTextFile(join(folder, "main.js"), "broken");
+    assert.deepEqual(await build(deep, join(root, "first/.svc")), first);
+    const again = await contents(folder);
+    assert.deepEqual([...again.keys()], [...files.keys()]);
+    for (const [name, bytes] of files) assert.ok(again.get(name) === bytes, `${name} differs`);
 
     // The content policy of the page forbids WebAssembly: what the page imports has no kernels.
     for (const [name, bytes] of files) {
       const text = new TextDecoder().decode(Uint8Array.fromHex(bytes));
       assert.ok(!/WebAssembly\.(Module|Instance|compile|instantiate)/.test(text), `${name} compiles WebAssembly`);
     }
-
-    // A later start takes the files that are there, and builds again where one of them was altered.
-    const stamp = async () => (await Deno.stat(join(first.folder, "main.js"))).mtime;
-    const builtAt = await stamp();
-    assert.deepEqual(await build("/", join(root, "first/.svc")), first);
-    assert.deepEqual(await stamp(), builtAt);
-    await Deno.writeTextFile(join(first.folder, "main.js"), "broken");
-    assert.deepEqual(await build("/", join(root, "first/.svc")), first);
-    assert.deepEqual(await contents(first.folder), files);
 
     // A program in a folder whose name is not its own form in a URL.
     await Deno.symlink(ROOT_PATH, join(root, "a b%20ü"));

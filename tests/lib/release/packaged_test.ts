@@ -7,6 +7,7 @@ import { compile, compileArguments, STARTED_BY_URL } from "../../../lib/release/
 import { packageOf, runtimeLock } from "../../../lib/release/packages.ts";
 import { programFiles } from "../../../lib/release/program.ts";
 import { codeBlocks } from "../../docs/blocks.ts";
+import { withBuiltPage } from "../../support/built_page.ts";
 import { CLI_ARGS, inFolder } from "../../support/cli.ts";
 import { readModuleGraph } from "../../support/module_graph.ts";
 import { needs } from "../../support/needs.ts";
@@ -30,7 +31,7 @@ Deno.test({
   ...needs("Node.js", node),
   fn: inFolder(async (root) => {
     const built = join(root, "package"), home = join(root, "home");
-    await buildPackage(built);
+    await withBuiltPage((_page, state) => buildPackage(built, state));
     await Deno.mkdir(home);
     const prefix = await installPackage(built, root), folder = join(prefix, "lib/node_modules", config.name);
     const program = join(folder, "program"), adapter = join(program, "adapters/dct_slices");
@@ -73,31 +74,53 @@ async function readmeBlocks(): Promise<{ install: string; study: string[]; pruni
   return { install, study, pruning };
 }
 
+/** Runs a line of a shell with npm, without a network and so without Deno, which is optional */
+async function npmLine(line: string, root: string, prefix: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("bash", {
+    args: ["-c", line],
+    cwd: root,
+    env: {
+      HOME: join(root, "home"),
+      npm_config_prefix: prefix,
+      npm_config_offline: "true",
+      npm_config_omit: "optional",
+      npm_config_audit: "false",
+      npm_config_fund: "false",
+    },
+    stdin: "null",
+  }).output();
+  assert.ok(success, `${line}: ${new TextDecoder().decode(stderr)}`);
+}
+
+/** Paths of the files of a folder, sorted. */
+const filesOf = (folder: string, path = ""): string[] =>
+  [...Deno.readDirSync(join(folder, path))].flatMap(({ name, isDirectory }) => {
+    const inside = path === "" ? name : `${path}/${name}`;
+    return isDirectory ? filesOf(folder, inside) : [inside];
+  }).sort();
+
 /**
- * Packs the folder into `build/` and installs the tarball by the line of README.md into an empty prefix, without a network and
- * so without Deno, which is optional.
+ * Packs the folder into `build/` and installs the tarball by the line of README.md into an empty prefix. npm takes longer over the
+ * bytes of 120 MB than all that follows, and does nothing with them: it gets empty files, which are filled where it put them.
  * @returns the prefix
  */
 async function installPackage(folder: string, root: string): Promise<string> {
-  const prefix = join(root, "prefix"), build = join(root, "build");
+  const prefix = join(root, "prefix"),
+    build = join(root, "build"),
+    empty = join(root, "empty"),
+    files = filesOf(folder);
+  for (const path of files) {
+    await Deno.mkdir(dirname(join(empty, path)), { recursive: true });
+    await Deno.writeTextFile(join(empty, path), "");
+  }
+  for (const path of ["package.json", "bin/svc.mjs"]) await Deno.copyFile(join(folder, path), join(empty, path));
   await Deno.mkdir(build);
   const { install } = await readmeBlocks();
-  for (const line of [`npm pack '${folder}' --pack-destination '${build}'`, install]) {
-    const { success, stderr } = await new Deno.Command("bash", {
-      args: ["-c", line],
-      cwd: root,
-      env: {
-        HOME: join(root, "home"),
-        npm_config_prefix: prefix,
-        npm_config_offline: "true",
-        npm_config_omit: "optional",
-        npm_config_audit: "false",
-        npm_config_fund: "false",
-      },
-      stdin: "null",
-    }).output();
-    assert.ok(success, `${line}: ${new TextDecoder().decode(stderr)}`);
-  }
+  for (const line of [`npm pack '${empty}' --pack-destination '${build}'`, install]) await npmLine(line, root, prefix);
+  const installed = join(prefix, "lib/node_modules", config.name);
+  assert.deepEqual(filesOf(installed), files);
+  // The mode that npm gave a file stays.
+  for (const path of files) await Deno.writeFile(join(installed, path), await Deno.readFile(join(folder, path)));
   return prefix;
 }
 
