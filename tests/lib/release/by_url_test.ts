@@ -39,6 +39,14 @@ Deno.test(
     tree.requests.clear();
     assert.equal((await call(byUrl, ["recipe", "plan", "quickstart"], project)).code, 0);
     assert.deepEqual([...tree.requests], []);
+    // Without the features of deno.json a network cannot run, and that is known before a step runs.
+    const learned = join(ROOT_PATH, "recipes/neural_receiver_qpsk_phase_tracking_learned.yaml");
+    const network = ["recipe", "plan", learned, "--set", "tracker=learned_artifact", "--set", "snr_db=6.0"];
+    const unstable = byUrl.command.filter((word) => !word.startsWith("--unstable"));
+    assert.match(
+      (await call({ ...byUrl, command: unstable }, network, root)).stderr,
+      /runtime_unavailable[^]*Run with --unstable-worker-options/,
+    );
   }),
 );
 
@@ -57,7 +65,6 @@ Deno.test(
   "without its files a program by URL runs what needs none, and the plan says what cannot run",
   inFolder(async (root) => {
     await using tree = serveTree((path) => path === "/recipes/samples/camera.png");
-    await using complete = serveTree();
     const byUrl = await installed(tree.url, root), file = join(root, "bits.yaml");
     await Deno.writeTextFile(
       file,
@@ -74,15 +81,6 @@ Deno.test(
     assert.notEqual(refused.code, 0);
     assert.match(refused.stdout, /dataset_unavailable/);
     assert.match(refused.stdout, /svc data fetch svc_sample_images/);
-    // Without the features of deno.json neither, and that is known before a step runs.
-    const learned = join(ROOT_PATH, "recipes/neural_receiver_qpsk_phase_tracking_learned.yaml");
-    const network = ["recipe", "plan", learned, "--set", "tracker=learned_artifact", "--set", "snr_db=6.0"];
-    const withFiles = await installed(complete.url, join(root, "complete"));
-    const unstable = withFiles.command.filter((word) => !word.startsWith("--unstable"));
-    assert.match(
-      (await call({ ...withFiles, command: unstable }, network, root)).stderr,
-      /runtime_unavailable[^]*Run with --unstable-worker-options/,
-    );
     const adapter = await call(byUrl, ["--adapter", byUrl.adapter, "recipe", "plan", file], root);
     // The process of an adapter starts from the modules of the program, which are there.
     assert.match(adapter.stderr, /dataset_unavailable/);
