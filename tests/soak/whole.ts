@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { ROOT_PATH } from "../support/paths.ts";
 
 const FILES = [
+  "tests/adapters/recipes_test.ts",
   "tests/benchmarks/validation_test.ts",
   "tests/docs/documents_test.ts",
+  "tests/e2e/train_slots_test.ts",
   "tests/lib/http/names_test.ts",
   "tests/lib/http/storage_test.ts",
   "tests/lib/http/validation_test.ts",
