@@ -11,11 +11,7 @@ import { PROGRAM_ROOT } from "../artifact/program.ts";
 import { copyProgram } from "./program.ts";
 import { copyPackages, runtimeLock, writeRuntimeConfig } from "./packages.ts";
 
-/**
- * Writes the package's folder. Exported for tests.
- * @param folder absolute, new or empty
- * @param pageState state directory with a built page, as for `copyProgram`
- */
+/** Writes the package's folder, absolute, new or empty, with a page as for `copyProgram`. Exported for tests. */
 export async function buildPackage(folder: string, pageState?: string): Promise<void> {
   const program = join(folder, "program"), files = await copyProgram(program, "npm", pageState);
   const lock = runtimeLock(files, program);
