@@ -1,4 +1,5 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
+// Process of its own: it closes all networks of its process.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { svcProcess } from "../support/cli.ts";
