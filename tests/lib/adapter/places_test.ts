@@ -4,20 +4,7 @@ import { join } from "node:path";
 import { open } from "../../../mod.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { manifestOf, withFolder, writeFolder } from "./support.ts";
-
-const recipe = (op: string) => ({
-  name: "placed",
-  metadata: { seed: 7 },
-  steps: [
-    {
-      id: "images",
-      op: "source.image_dataset",
-      params: { dataset: "svc_sample_images", image_ids: "camera", crop_size: 8 },
-    },
-    { id: "coder", op, inputs: { images: "images.images" } },
-  ],
-});
+import { manifestOf, placed, withFolder, writeFolder } from "./support.ts";
 
 const CODE = `import { half } from "./half.js";
 import { Level } from "./level.ts";
@@ -59,7 +46,7 @@ Deno.test("an exception of an adapter names file, line and column of its code, i
       forged: null,
     };
     for (const name of names) {
-      const { status, summary } = await svc.recipes.run(recipe(`probe.${name}`));
+      const { status, summary } = await svc.recipes.run(placed(`probe.${name}`));
       const failure = summary.failure as JsonObject, place = expected[name];
       assert.deepEqual([status, failure.code], ["failed", "adapter_call_failed"]);
       if (place === null) {

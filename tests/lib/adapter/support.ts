@@ -110,3 +110,17 @@ export function processesOf(folder: string): string[] {
     }
   });
 }
+
+/** A recipe that gives a photograph to an operation. */
+export const placed = (op: string) => ({
+  name: "placed",
+  metadata: { seed: 7 },
+  steps: [
+    {
+      id: "images",
+      op: "source.image_dataset",
+      params: { dataset: "svc_sample_images", image_ids: "camera", crop_size: 8 },
+    },
+    { id: "coder", op, inputs: { images: "images.images" } },
+  ],
+});

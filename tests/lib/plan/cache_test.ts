@@ -111,23 +111,24 @@ Deno.test("a failed plan is not kept, nor handed to those who joined as a hit", 
   assert.deepEqual([hits, misses, entry_count, inflight_count], [0, 2, 0, 0]);
 });
 
+const KEY = planKey({
+  effective_recipe_sha256: "r",
+  operation_registry_sha256: "o",
+  planner_validation_sha256: "v",
+  runner: "benchmark_run",
+  backend: null,
+  implementation: null,
+  enforce_execution_profile: true,
+});
+
 Deno.test("a build that throws leaves nothing behind", async () => {
   const cache = new PlanCache();
-  const key = planKey({
-    effective_recipe_sha256: "r",
-    operation_registry_sha256: "o",
-    planner_validation_sha256: "v",
-    runner: "benchmark_run",
-    backend: null,
-    implementation: null,
-    enforce_execution_profile: true,
-  });
-  const fail = () => cache.obtain(key, "name", () => Promise.reject(new Error("defect")));
+  const fail = () => cache.obtain(KEY, "name", () => Promise.reject(new Error("defect")));
   const results = await Promise.allSettled([fail(), fail()]);
   assert.deepEqual(results.map((result) => result.status), ["rejected", "rejected"]);
   assert.equal(cache.statistics().inflight_count, 0);
   const draft = { plan: {}, recipe: {} } as PlanDraft;
-  assert.equal((await cache.obtain(key, "name", () => draft)).outcome, "miss");
+  assert.equal((await cache.obtain(KEY, "name", () => draft)).outcome, "miss");
 });
 
 Deno.test("the least recently used entry leaves, and the next miss says evicted", async () => {
@@ -164,18 +165,9 @@ Deno.test("a registration forgets the plans made before it", async () => {
 
 Deno.test("a registration while a plan is built keeps that plan out", async () => {
   const cache = new PlanCache();
-  const key = planKey({
-    effective_recipe_sha256: "r",
-    operation_registry_sha256: "o",
-    planner_validation_sha256: "v",
-    runner: "benchmark_run",
-    backend: null,
-    implementation: null,
-    enforce_execution_profile: true,
-  });
   const gate = Promise.withResolvers<void>();
   const draft = { plan: {}, recipe: {} } as PlanDraft;
-  const building = cache.obtain(key, "name", () => gate.promise.then(() => draft));
+  const building = cache.obtain(KEY, "name", () => gate.promise.then(() => draft));
   cache.invalidate();
   gate.resolve();
   assert.equal((await building).outcome, "miss");

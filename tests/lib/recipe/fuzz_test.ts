@@ -7,23 +7,11 @@ import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { applyOverrides } from "../../../lib/recipe/overrides.ts";
 import { excerpt, readRecipeText, recipeFromValue } from "../../../lib/recipe/read.ts";
 import type { DecodedText } from "../../../lib/recipe/types.ts";
+import { type Picker, picker } from "./_picker.ts";
 import { registry } from "./_registry.ts";
 import { tables } from "../../support/tables.ts";
 
 const DATA = tables(import.meta.url);
-
-/** Mulberry32: small, seeded, good enough to pick cases. */
-function picker(seed: number) {
-  const next = () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), seed | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  return { next, below, of: <T>(list: readonly T[]): T => list[below(list.length)] };
-}
-type Picker = ReturnType<typeof picker>;
 
 const TEXTS = DATA.TEXTS;
 

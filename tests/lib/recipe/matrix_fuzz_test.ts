@@ -5,20 +5,8 @@ import { float, isObject, type JsonObject, type Value } from "../../../lib/contr
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { expandMatrix } from "../../../lib/recipe/expand_matrix.ts";
 import { hasUnresolvedMatrix, variantId } from "../../../lib/recipe/variant.ts";
+import { type Picker, picker } from "./_picker.ts";
 import { registry } from "./_registry.ts";
-
-/** Mulberry32: small, seeded, good enough to pick cases. */
-function picker(seed: number) {
-  const next = () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), seed | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-  const below = (limit: number) => Math.floor(next() * limit);
-  return { below, of: <T>(list: readonly T[]): T => list[below(list.length)] };
-}
-type Picker = ReturnType<typeof picker>;
 
 const NAMES = ["snr", "n", "a b", "__proto__", "constructor", "10", "2", "é", "x".repeat(60)];
 const VALUES: Value[] = [1, float(1), true, "1", null, -0, float(0), 0.1, "qpsk", [1], [float(1)], {}, { a: 1 }, 7];

@@ -6,18 +6,8 @@ import { float } from "../../../lib/contract/value.ts";
 import { inspectTemplate } from "../../../lib/template/inspect.ts";
 import { instantiateTemplate } from "../../../lib/template/instantiate.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
+import { picker } from "../recipe/_picker.ts";
 import { CODEC, CODEC_PATH, CODEC_TEXT, inProject } from "./_setup.ts";
-
-/** Small generator with a fixed seed (mulberry32), so that a failure can be repeated. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const VALUES = [
   null,
@@ -74,7 +64,7 @@ function anything(next: () => number, depth: number): unknown {
 
 Deno.test("any overrides are taken or refused with places inside them", () =>
   inProject({}, async (options) => {
-    const next = random(23), outcomes = { taken: 0, refused: 0 };
+    const next = picker(23).next, outcomes = { taken: 0, refused: 0 };
     for (let round = 0; round < 150; round++) {
       const inner = anything(next, 3);
       // Half of them come near enough to be understood.
@@ -99,7 +89,7 @@ Deno.test("any overrides are taken or refused with places inside them", () =>
 
 Deno.test("any bytes in place of an override give a row that says what is wrong, or a valid one", () =>
   inProject({ [CODEC_PATH]: CODEC_TEXT }, async (options, folder) => {
-    const next = random(7), path = join(folder, CODEC_PATH), counts = { valid: 0, invalid: 0 };
+    const next = picker(7).next, path = join(folder, CODEC_PATH), counts = { valid: 0, invalid: 0 };
     const scraps = [
       "",
       "\t",

@@ -13,7 +13,7 @@ import { isObject, type JsonObject, toPlain } from "../../../../lib/contract/val
 import { open } from "../../../../mod.ts";
 import { type GivenInput, runOperation } from "../../../ops/harness.ts";
 import { needsPython, pythonWith } from "../../../support/python.ts";
-import { failure, images, withFolder, writeFolder } from "../support.ts";
+import { failure, images, placed, withFolder, writeFolder } from "../support.ts";
 import { pythonBindings, pythonManifest, pythonOperations } from "./support.ts";
 import { tables } from "../../../support/tables.ts";
 
@@ -138,19 +138,6 @@ def watch(context):
   assert.deepEqual(seen, [[1, 4, "begun"]]);
 });
 
-const recipe = (op: string) => ({
-  name: "placed",
-  metadata: { seed: 7 },
-  steps: [
-    {
-      id: "images",
-      op: "source.image_dataset",
-      params: { dataset: "svc_sample_images", image_ids: "camera", crop_size: 8 },
-    },
-    { id: "coder", op, inputs: { images: "images.images" } },
-  ],
-});
-
 pythonTest(
   "an error in Python names file, line and column of its code, in the summary and its message",
   async (project) => {
@@ -174,7 +161,7 @@ pythonTest(
       cause: ["probe/code.py", 15, /ValueError: outer/],
     };
     for (const [name, [file, line, text]] of Object.entries(expected)) {
-      const run = await svc.recipes.run(recipe(`probe.${name}`));
+      const run = await svc.recipes.run(placed(`probe.${name}`));
       const summary = JSON.parse(await Deno.readTextFile(join(run.directory, "summary.json")));
       assert.equal(summary.failure.code, "adapter_call_failed");
       assert.match(String(summary.error), text, name);
@@ -355,7 +342,7 @@ def encode(images, params, context):
   await using svc = await open({ projectRoot: project, adapters: [{ folder }], python: python! });
   const digests: string[] = [];
   for (let i = 0; i < 2; i++) {
-    const run = await svc.recipes.run(recipe("probe.encode"));
+    const run = await svc.recipes.run(placed("probe.encode"));
     const read = async (name: string) => JSON.parse(await Deno.readTextFile(join(run.directory, name)));
     const { steps, failure: why } = await read("summary.json");
     assert.equal(why, undefined, JSON.stringify(why));
