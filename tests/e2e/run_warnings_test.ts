@@ -40,6 +40,7 @@ Deno.test(
     const { json } = await svc(["recipe", "run", "-", "--json"], { cwd, stdin: MISTAKES });
     const { warnings } = summaryOf(json) as { warnings: Found[] };
     assert.deepEqual(listed(warnings), [...FOUND, WHILE_RUNNING]);
+    assert.deepEqual(json.warnings, warnings);
     assert.ok(warnings.every(({ severity, hint }) => severity === "warning" && hint !== null));
     assert.equal((await svc(["runs", "verify", json.run_id], { cwd })).code, 0);
 
@@ -47,6 +48,7 @@ Deno.test(
     assert.deepEqual(listed(summaryOf(plain.json).warnings), [WHILE_RUNNING]);
     const plan = await svc(["recipe", "plan", "-", "--json"], { cwd, stdin: MISTAKES });
     assert.deepEqual(listed(plan.json.diagnostics), FOUND);
+    assert.deepEqual(plan.json.warnings, plan.json.diagnostics);
     const without = await svc(["recipe", "plan", "-", "--json", "--no-lint"], { cwd, stdin: MISTAKES });
     assert.deepEqual(without.json.diagnostics, []);
   }),
@@ -78,6 +80,7 @@ Deno.test(
     const demapped = capture.map((part) => part === "rx=link.rx_symbols" ? "bits=demodulator.bits" : part);
     const warned = await svc(demapped, { cwd, stdin: wiring });
     assert.deepEqual(listed(warned.json.diagnostics), found);
+    assert.deepEqual(warned.json.warnings, warned.json.diagnostics);
     assert.deepEqual((await svc([...demapped, "--no-lint"], { cwd, stdin: wiring })).json.diagnostics, []);
     const refused = await svc([...demapped, "--strict-lint"], { cwd, stdin: wiring });
     assert.notEqual(refused.code, 0);

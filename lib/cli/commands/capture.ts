@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { training } from "../../api/calls/training.ts";
 import type { CaptureResult } from "../../capture/capture.ts";
 import { SPLITS } from "../../capture/config.ts";
-import { SvcError } from "../../contract/error.ts";
+import { isWarning, SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../api/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
@@ -120,7 +120,9 @@ export const captureCommands: CommandSpec[] = [
       }
       return { document: { captures }, captures };
     },
-    json: ({ document }) => ({ schema_version: 1, ...document }),
+    json: ({ document, captures }) => (
+      { schema_version: 1, ...document, warnings: captures.flatMap(({ diagnostics }) => diagnostics.filter(isWarning)) }
+    ),
     show({ captures }, { context }) {
       for (const capture of captures) showCapture(context, capture);
     },

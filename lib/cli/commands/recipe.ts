@@ -29,6 +29,7 @@ const planDocument = ({ planned: { plan, cache, diagnostics } }: PreparedRun) =>
   plan,
   cache,
   diagnostics,
+  warnings: diagnostics.filter(isWarning),
 });
 
 const faces: Faces<typeof recipes> = {
@@ -200,7 +201,7 @@ export const recipeCommands: CommandSpec[] = [
     json({ planned, run }) {
       if (run === null) return planDocument(planned!);
       const { diagnostics: _, ...document } = run;
-      return { schema_version: 1, ...document };
+      return { schema_version: 1, ...document, warnings: run.summary.warnings };
     },
     async show({ planned, run, strip, view }, call) {
       const { context } = call;
