@@ -43,7 +43,9 @@ const SHORT_S = 2;
 const GROUP_FILES = 40;
 const GROUP_S = 120;
 /** Folders of many files that are short beside the loading of their modules. */
-const GROUP_FOLDERS = ["tests/adapters", "tests/e2e", "tests/lib", "tests/ops", "tests/ui"];
+const GROUP_FOLDERS = ["adapters", "benchmarks", "e2e", "golden", "lib", "ops", "recipes", "ui"].map((name) =>
+  `tests/${name}`
+);
 const GROUP_MODULE = fileURLToPath(new URL("./support/test_group.ts", import.meta.url));
 
 /** Ends with the code of a usage error: 2. */

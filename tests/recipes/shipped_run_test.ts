@@ -46,8 +46,15 @@ const isMissing = (name: string, diagnostics: readonly { code: string }[]): bool
 const stepsOf = (text: string) => (parseYaml(text) as object as { steps: Step[] }).steps;
 const CANDIDATES = SHIPPED.filter((url) => !ELSEWHERE.test(basename(url.pathname, ".yaml")));
 const HERE = CANDIDATES.filter(({ pathname }) => !FETCHED.test(basename(pathname)));
-const CHOSEN = coverOf(new Map(HERE.map((url) => [url.href, kindsOf(stepsOf(Deno.readTextFileSync(url)))])));
+const KINDS = new Map(HERE.map((url) => [url.href, kindsOf(stepsOf(Deno.readTextFileSync(url)))]));
+const CHOSEN = coverOf(KINDS);
 const LEFT_OUT = FULL_SIZE ? [] : HERE.filter(({ href }) => !CHOSEN.has(href));
+
+Deno.test("the recipes that run here have every kind of step", () => {
+  const kindsIn = (names: Iterable<string>) => new Set([...names].flatMap((name) => [...KINDS.get(name)!]));
+  assert.ok(CHOSEN.size < KINDS.size);
+  assert.deepEqual(kindsIn(KINDS.keys()).difference(kindsIn(CHOSEN)), new Set());
+});
 
 shared.test("recipes whose kinds of steps others have plan here, with every model and dataset", async ({ recipes }) => {
   for (const url of LEFT_OUT) {

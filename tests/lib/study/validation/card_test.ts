@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseYaml } from "../../../../lib/contract/yaml.ts";
 import type { JsonObject } from "../../../../lib/contract/value.ts";
 import { packOfCard, type ValidationRecord } from "../../../../lib/study/pack/card.ts";
-import { listBenchmarkPacks } from "../../../../lib/study/pack/packs.ts";
+import { listBenchmarkPacks, resolvePack } from "../../../../lib/study/pack/packs.ts";
 import { findCard, listCards } from "../../../../lib/study/validation/cards.ts";
 import { inFolder } from "../../../support/cli.ts";
 import { sharedSession } from "../../../support/session.ts";
@@ -223,5 +223,26 @@ Deno.test(
     Deno.writeTextFileSync(pack, "name: [");
     assert.throws(() => findCard(root, "made"), { code: "card_invalid" });
     assert.match(listBenchmarkPacks(root).find(({ name }) => name === "own")!.problem!, /./);
+  }),
+);
+
+Deno.test(
+  "a name finds its card and its pack beside a file that cannot be read, and an id a card in a file of another name",
+  inFolder((root) => {
+    const packs = join(root, "benchmarks"), cards = join(packs, "validation");
+    Deno.mkdirSync(cards, { recursive: true });
+    const card = Deno.readTextFileSync(findCard(ROOT_PATH, "qam16_awgn").file);
+    const own = (id: string) => card.replace("id: qam16_awgn", `id: ${id}`);
+    Deno.writeTextFileSync(join(cards, "first.yaml"), own("first"));
+    Deno.writeTextFileSync(join(cards, "second.yaml"), own("third"));
+    assert.equal(findCard(root, "third").file, join(cards, "second.yaml"));
+    assert.throws(() => findCard(root, "second"), { code: "card_not_found" });
+    Deno.writeTextFileSync(join(cards, "broken.yaml"), "[");
+    Deno.writeTextFileSync(join(packs, "broken.yaml"), "[");
+    Deno.writeTextFileSync(join(packs, "mine.yaml"), "id: other\n");
+    assert.equal(findCard(root, "first").card.id, "first");
+    assert.equal(resolvePack("mine", root), join(packs, "mine.yaml"));
+    assert.equal(resolvePack("other", root), join(packs, "mine.yaml"));
+    return Promise.resolve();
   }),
 );
