@@ -51,7 +51,7 @@ async function runSlot(mode: string, operation = slot) {
     const array = ndarray("float32", Float32Array.of(1, 2, 3));
     const input = (port: string): TaskInput => {
       const { bytes } = encodeArtifact(port, REALS, { array });
-      return { port, kind: REALS, bytes, sole: true, path: "", sha256: sha256Hex(bytes) };
+      return { port, kind: REALS, bytes, sole: true, path: "", from: null, sha256: sha256Hex(bytes) };
     };
     const task: StepTask = {
       operationId: "test.slot",
