@@ -182,6 +182,9 @@ Deno.test("a distribution is that of the items where each row tells them apart",
     1,
     10,
   ]]);
+  const tied: JsonObject = { items: [item(30.5), item(30.5), item(30.5), item(31.5)] };
+  const { points } = curves(QUALITY, request, { recipe: () => null, reports: () => [tied] }).series[0];
+  assert.deepEqual(points.map(({ x, y }) => [x, y]), [[30.5, 0], [30.5, 0.75], [31.5, 1]], "equal values are one step");
   const twice = curves(QUALITY, request, { recipe: () => null, reports: () => [report, report] });
   assert.equal(twice.y.title, "Share of rows at or below", "two reports say two things");
 });
