@@ -285,6 +285,7 @@ async function runInBlocks(
     params: plain,
     generator: Generator.seeded(BigInt(plain.seed as number | bigint ?? 0)),
     backend: isRefusal(choice) ? contract.backends.benchmark_run[0] : choice.entry.backend,
+    threads: 1,
   });
   if (stream === null) return null;
   const lengths = parts.length > 0

@@ -359,7 +359,7 @@ export interface Streaming<In extends Ports, Params extends z.ZodObject> {
   /** @returns null for inputs that need the whole arrays */
   open(
     context:
-      & Pick<RunContext<In, Record<never, never>, Params>, "params" | "generator" | "backend">
+      & Pick<RunContext<In, Record<never, never>, Params>, "params" | "generator" | "backend" | "threads">
       & { readonly inputs: { readonly [K in keyof In]: StreamInput } & { readonly [port: string]: StreamInput } },
   ): OperationStream<keyof In & string> | null | Promise<OperationStream<keyof In & string> | null>;
 }

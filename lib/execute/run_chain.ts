@@ -127,9 +127,11 @@ export async function runChain(
   if (lengths.some((length) => length !== total)) return null;
   let lastReport = -Infinity;
   for (let at = 0; at < total; at += BLOCK) {
-    cancellation.throwIfCancelled();
     const count = Math.min(BLOCK, total - at);
-    for (const step of steps) advance(step, count, at + count === total);
+    for (const step of steps) {
+      cancellation.throwIfCancelled();
+      advance(step, count, at + count === total);
+    }
     const now = performance.now();
     if (now - lastReport < PROGRESS_INTERVAL_MS) continue;
     lastReport = now;
@@ -179,6 +181,7 @@ async function openStep(
       return generator ??= Generator.seeded(BigInt(task.seed));
     },
     backend: task.backend,
+    threads: task.threads,
   });
   if (stream === null) return null;
   const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => shown.get(port)?.kind)!;

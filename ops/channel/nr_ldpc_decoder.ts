@@ -74,21 +74,21 @@ export default defineOperation({
     // The other decoders take long enough to gain from threads.
     allows: (params) => optionalLdpcOptions(params) === undefined,
     late: ["bits", "report"],
-    async open({ inputs: { llr }, params }) {
+    async open({ inputs: { llr }, params, threads }) {
       const stream = readStream(llr.metadata), { parameters, blockCount, redundancyVersion, limitBits } = stream;
       const { codedBits } = parameters, plain = redundancyVersion === 0 && limitBits === 0;
       if (!plain || llr.kind === SOFT_BUFFER.id || llr.length !== blockCount * codedBits) return null;
-      const { decodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/decoder.ts");
+      const { decodeTransportBlocks } = await import("../../lib/numeric/parallel/nr_ldpc.ts");
       const scrambling = goldSequence(seedOf(stream), blockCount === 0 ? 0 : codedBits);
-      const options = { iterations: stream.iterations, earlyStop: params.early_stop, scrambling };
+      const options = { iterations: stream.iterations, earlyStop: params.early_stop, scrambling, threads };
       const { take, result } = await delivery(llr, stream, params);
       return {
         arrays: {},
         unit: { llr: codedBits },
         next(blocks) {
           const values = withoutNaN(blocks.llr.data as Float32Array);
-          for (let at = 0; at < values.length; at += codedBits) {
-            take(decodeTransportBlock(values.subarray(at, at + codedBits), parameters, options));
+          for (const block of decodeTransportBlocks(values, parameters, values.length / codedBits, options)) {
+            take(block);
           }
           return {};
         },

@@ -150,6 +150,14 @@ for (const [name, steps] of LINKS) {
   });
 }
 
+Deno.test("a chain that decodes on two threads has the bytes of one", async () => {
+  const steps = codedLink("ldpc", "qpsk", { transport_block_size_bits: 1056, target_coderate: 1 / 3 });
+  const chains = one(...steps.map(([id]) => id)), alone = await execute(steps, { chains, workers: 1 });
+  const shared = await execute(steps, { chains, workers: 2 });
+  assert.deepEqual(outcomeOf(shared), outcomeOf(alone));
+  assert.equal(shared.status, "completed");
+});
+
 Deno.test("companions that the next step does not read let the steps run one after another", async () => {
   const steps = pilotLink(100_001, "matched", "least_squares"), chains = one(...steps.map(([id]) => id));
   const blocks = await execute(steps, { chains });
