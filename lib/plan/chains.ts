@@ -25,7 +25,8 @@ export function chainsOf(
 ): ReadonlyMap<string, number> {
   // Most recipes are small.
   if (sizes.values().reduce((sum, { bytes }) => sum + bytes, 0) < least) return new Map();
-  const chains: { ids: string[]; bytes: number }[] = [], chainOf = new Map<string, (typeof chains)[number]>();
+  const chains: { ids: string[]; bytes: number; decoders: number }[] = [],
+    chainOf = new Map<string, (typeof chains)[number]>();
   const late = new Set<string>();
   for (const { step, params, registered: { operation: { definition } } } of steps) {
     const { streaming, optionalInputs = {}, threadSafe } = definition;
@@ -36,8 +37,15 @@ export function chainsOf(
     const producers = Object.values(step.inputs)
       .map((source) => late.has(source) ? undefined : chainOf.get(source.split(".")[0]));
     if (producers.includes(undefined)) continue;
-    const chain = { ids: [step.id], bytes: outputs.reduce((sum, bytes) => sum + bytes, 0) };
-    for (const producer of new Set(producers as typeof chains)) {
+    const before = [...new Set(producers as typeof chains)];
+    const chain = {
+      ids: [step.id],
+      bytes: outputs.reduce((sum, bytes) => sum + bytes, 0),
+      decoders: before.reduce((sum, { decoders }) => sum + decoders, streaming.late === undefined ? 0 : 1),
+    };
+    // Decoders take long: more than one run side by side, each on the values that the chain has written.
+    if (chain.decoders > 1) continue;
+    for (const producer of before) {
       chain.ids.unshift(...producer.ids);
       chain.bytes += producer.bytes;
       chains.splice(chains.indexOf(producer), 1);

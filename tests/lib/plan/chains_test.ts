@@ -96,6 +96,8 @@ Deno.test("a step that reads the bits of a decoder is in no chain with it", asyn
   ];
   const chain = { data: 0, encoder: 0, mod: 0, demod: 0, decoder: 0 };
   assert.deepEqual(await chainsOf(coded), chain);
+  const second = { id: "second", op: "channel.nr_ldpc_decoder", inputs: { llr: "demod.llr" } };
+  assert.deepEqual(await chainsOf([...coded, second]), chain, "a second decoder runs beside the chain");
   coded[4].params = { schedule: "flooding" };
   coded[0].params = { bit_count: 900_000 };
   assert.deepEqual(await chainsOf(coded), {}, "shorter than chains over codes");
