@@ -156,6 +156,8 @@ Deno.test("a chain that decodes on two threads has the bytes of one", async () =
   const shared = await execute(steps, { chains, workers: 2 });
   assert.deepEqual(outcomeOf(shared), outcomeOf(alone));
   assert.equal(shared.status, "completed");
+  // Steps of a chain that fails run again one after another, with a warning and the same bytes.
+  assert.deepEqual(warnings(shared), []);
 });
 
 Deno.test("companions that the next step does not read let the steps run one after another", async () => {
