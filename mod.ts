@@ -62,7 +62,7 @@ export type { RecipeGraph } from "./lib/figure/graph/graph.ts";
 export type { MatrixExpansion } from "./lib/recipe/expand_matrix.ts";
 export type { Compilation } from "./lib/recipe/types.ts";
 export type { RunEvent, RunResult } from "./lib/run/run.ts";
-export type { MatrixRunResult } from "./lib/run/run_matrix.ts";
+export type { MatrixRunResult } from "./lib/study/run_matrix.ts";
 export type { CrossingPoint, CrossingResult, Side } from "./lib/study/crossing.ts";
 export type { Instantiation } from "./lib/template/instantiate.ts";
 export type { ArtifactRow } from "./lib/training/store.ts";

@@ -4,7 +4,7 @@
  */
 import { isNumber } from "../contract/value.ts";
 import { valueText } from "../recipe/variant_name.ts";
-import type { MatrixRow } from "../run/run_matrix.ts";
+import type { MatrixRow } from "../study/run_matrix.ts";
 import { type HeadlineMetric, headlineMetrics, impliedUnit, metricText } from "./headline.ts";
 import type { HeadlineView } from "./headline_view.ts";
 import { type Column, formatTable, type Row, type TableFormat } from "./table.ts";

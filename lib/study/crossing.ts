@@ -38,7 +38,7 @@ import { hasUnresolvedMatrix, variantId } from "../recipe/variant.ts";
 import { variantNames } from "../recipe/variant_name.ts";
 import { stepMetrics } from "../research/evaluations.ts";
 import { checkOptions } from "../run/execution.ts";
-import { type MatrixRow, type MatrixRunOptions, PointRunner } from "../run/run_matrix.ts";
+import { type MatrixRow, type MatrixRunOptions, PointRunner } from "./run_matrix.ts";
 import { releasedSeed, releaseStreams } from "./pack/seeds.ts";
 
 /** Runs of a point before it counts as undecided. */

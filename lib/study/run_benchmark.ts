@@ -14,17 +14,11 @@ import { exists } from "../artifact/path_kind.ts";
 import { type Diagnostic, diagnostic, SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { prettyJson, repeatedPart, sameValue } from "../contract/json.ts";
-import type { Registry } from "../contract/registry.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { executePlan } from "../execute/execute.ts";
-import { WorkerPool } from "../execute/pool.ts";
-import { createCancellation } from "../execute/cancellation.ts";
 import type { CancellationToken } from "../execute/types.ts";
-import type { PlanCache } from "../plan/cache.ts";
 import { estimateOfRuns } from "../plan/estimate.ts";
 import { lookedAtOnce, programSources, type SourceHashes } from "../plan/implementation_source.ts";
 import { lintSeverity } from "../plan/planner.ts";
-import type { Readiness } from "../plan/types.ts";
 import { captureEnvironment } from "../run/environment.ts";
 import { checkOptions, type RecordedExecution } from "../run/execution.ts";
 import { DISK, NOT_DURABLE, replaceFile } from "../run/files.ts";
@@ -43,6 +37,7 @@ import { Pruner } from "./rows/prune.ts";
 import { replicationArguments, type ReplicationOptions } from "./pack/replication.ts";
 import { assembleResult, type BenchmarkEnd, identityOf, type ResultHead } from "./rows/result.ts";
 import { type MadeRow, runRow, skippedRow } from "./rows/row.ts";
+import { RowLoop, type RowsOptions, type StartableRow } from "./rows/row_loop.ts";
 import { RowChecks } from "./rows/row_checks.ts";
 import { countsOf, plannedRows } from "./rows/stored_rows.ts";
 import {
@@ -83,30 +78,31 @@ export type BenchmarkEvent = RunEvent | {
   fields: JsonObject;
 };
 
-export interface BenchmarkRunOptions extends ReplicationOptions {
+export interface BenchmarkRunOptions extends
+  ReplicationOptions,
+  RowsOptions,
+  Pick<
+    RunOptions,
+    | "registry"
+    | "workspace"
+    | "readiness"
+    | "backend"
+    | "implementation"
+    | "ignoreEstimate"
+    | "lint"
+    | "strictLint"
+    | "usePlanCache"
+    | "planCache"
+    | "jobId"
+    | "cancellation"
+    | "execute"
+  > {
   /** File of the pack, or recipe files that form one. */
   pack: string | readonly string[];
   /** The pack as read by `loadPack`; a resumed benchmark reads it again. */
   prepared?: LoadedPack;
-  registry: Registry;
-  workspace: Workspace;
-  readiness?: Readiness;
-  backend?: string;
-  implementation?: string;
   /** Workers of each run; default 1, or that of a resumed benchmark. */
   parallelWorkers?: number;
-  /** Rows that run side by side, 1 to 32; default 1. The numbers of the result are the same. */
-  parallelPoints?: number;
-  /** Whether to start rows whose estimate does not fit; default false. */
-  ignoreEstimate?: boolean;
-  /** Whether findings of the lint of links become warnings; default true. */
-  lint?: boolean;
-  /** Whether these warnings refuse the pack; default false. */
-  strictLint?: boolean;
-  usePlanCache?: boolean;
-  planCache?: PlanCache;
-  /** Whether to continue with the next row after a failure; default false. */
-  continueOnError?: boolean;
   /** Id of an unfinished result to resume, or a unique prefix. */
   resume?: string;
   /** Whether to keep the runs besides their snapshots; default false. */
@@ -120,10 +116,7 @@ export interface BenchmarkRunOptions extends ReplicationOptions {
   source?: ShardedRows;
   /** Id of a new result; default from the name of the pack and the time. */
   resultId?: string;
-  jobId?: string | null;
-  cancellation: CancellationToken;
   onEvent?(event: BenchmarkEvent): void;
-  execute?: RunOptions["execute"];
 }
 
 export interface BenchmarkRunResult {
@@ -293,17 +286,13 @@ function mismatch(why: string, hint: string): SvcError {
   return new SvcError("benchmark_resume_mismatch", `Cannot resume: ${why}`, { hint });
 }
 
-/** A row that runs ahead of its place in the order. */
-interface RowAhead {
-  loaded: LoadedRecipe;
-  /** Null after a cancellation. */
-  row: Promise<MadeRow | null>;
-  ended: boolean;
-  cancellation: CancellationToken;
+/** A recipe in a replicate; its row is null after a cancellation. */
+interface RecipeRow extends StartableRow<MadeRow | null> {
+  recipeId: string;
   runId: string | null;
 }
 
-/** Rows that run or wait for their place, per row that may run at once: a long row does not stop the others. */
+/** Rows that run or wait to be taken, per row that may run at once: a long row does not stop the others. */
 const AHEAD = 4;
 
 class Benchmark {
@@ -315,8 +304,6 @@ class Benchmark {
   readonly #resultId: string;
   readonly #directory: InsidePath;
   readonly #lock: ReturnType<typeof tryLockRun>;
-  /** Closed with the benchmark; null if the caller executes. */
-  readonly #pool: WorkerPool | undefined;
   readonly #ledger: Ledger;
   readonly #evidence: EvidenceWriter;
   readonly #head: ResultHead;
@@ -324,10 +311,7 @@ class Benchmark {
   readonly #parallel: number;
   /** Looked at once: the code of operations is loaded once, too. */
   readonly #sources: SourceHashes;
-  /** By row key. */
-  readonly #ahead = new Map<string, RowAhead>();
-  /** Fills free places while the next row is awaited. */
-  #startRows: () => void = () => {};
+  readonly #loop: RowLoop<MadeRow | null, RecipeRow>;
   #synced: Promise<void> = Promise.resolve();
   /** Tried replicates of each recipe, and the statistics that decide when it stops. */
   readonly #progress: Progress;
@@ -344,8 +328,8 @@ class Benchmark {
     earlier: BenchmarkResult | null,
   ) {
     this.#options = options;
-    this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
-    this.#parallel = checkOptions(options).parallelPoints;
+    const parallel = this.#parallel = checkOptions(options).parallelPoints;
+    this.#loop = new RowLoop(parallel, parallel === 1 ? 1 : AHEAD * parallel, options.cancellation);
     this.#sources = sources;
     this.#loaded = loaded;
     this.#progress = new Progress(loaded.pack.metrics, loaded.replication);
@@ -548,13 +532,13 @@ class Benchmark {
     const replicates = replication?.replicates ?? 1;
     try {
       rows: for (let replicate = 0; replicate < replicates; replicate++) {
-        this.#endWave(replicate);
+        await this.#endWave(replicate);
         if (this.#left().length === 0) break;
         const left = this.#left(replicate);
         for (const [at, loaded] of left.entries()) {
           if (cancellation.isCancelled) break rows;
           const reused = this.#isReused(loaded.entry.id, replicate);
-          const row = await this.#row(loaded, replicate, () => this.#startAhead(left, at, replicate, replicates));
+          const row = await this.#row(loaded, replicate, this.#startable(left.slice(at), replicate, replicates));
           if (row === null) break rows;
           await this.#judge(row, replication);
           this.#reportEnd(loaded, row, reused);
@@ -562,7 +546,7 @@ class Benchmark {
         }
       }
     } finally {
-      await this.#discard([...this.#ahead.keys()]);
+      await this.#discard();
     }
     await this.#synced;
     await this.#pruner.finish();
@@ -570,20 +554,15 @@ class Benchmark {
   }
 
   /** @returns null after a cancellation */
-  async #row(loaded: LoadedRecipe, replicate: number, startRows: () => void): Promise<ResultRow | null> {
+  async #row(loaded: LoadedRecipe, replicate: number, following: Iterator<RecipeRow>): Promise<ResultRow | null> {
     const { entry } = loaded;
-    const key = rowKey(entry.id, replicate);
     const reused = this.#isReused(entry.id, replicate) ? this.#ledger.index.row(entry.id, replicate) : null;
     if (reused !== null) {
       this.#report(loaded, replicate, "benchmark_row_started", { run_id: reused.run_id });
       return reused;
     }
     if (this.#options.source !== undefined) return await this.#take(loaded, replicate, this.#options.source);
-    this.#startRows = startRows;
-    startRows();
-    const made = await this.#ahead.get(key)!.row;
-    this.#ahead.delete(key);
-    this.#startRows = () => {};
+    const made = await this.#loop.take(rowKey(entry.id, replicate), following);
     if (made === null) return null;
     const { row, snapshot, stored } = made;
     // Snapshots stand in the order of the rows, and only those of rows that are kept.
@@ -665,7 +644,7 @@ class Benchmark {
   }
 
   /** Ends recipes of a shard before a new wave of replicates; see `shards.ts`. */
-  #endWave(replicate: number): void {
+  async #endWave(replicate: number): Promise<void> {
     const { shard } = this.#options, { replication, pack } = this.#loaded;
     if (shard === undefined || replication === null || replication.stop_metric === null) return;
     if (replicate === 0 || replicate % (shard.wave ?? DEFAULT_WAVE) !== 0 || replicate < (shard.least ?? 0)) return;
@@ -674,97 +653,71 @@ class Benchmark {
     for (const { entry } of this.#left()) {
       const alone = stopReason(this.#progress.tallyOf(entry.id), replicate, replication);
       const { stopped } = this.#peers.reach(entry.id, replication, pack.metrics);
-      const reason = stopped ? "errors" : alone;
-      if (reason === null) continue;
-      this.#stopped.set(entry.id, reason);
-      this.#ledger.append("recipe_stopped", { recipe_id: entry.id, stop_reason: reason, replicates: replicate });
+      await this.#stop(entry.id, stopped ? "errors" : alone, replicate);
     }
   }
 
-  /**
-   * Starts rows in their order while there are free places; without parallel rows the next one alone.
-   * @param next recipes of this replicate
-   * @param from place of the first of them that has no row yet
-   */
-  #startAhead(next: readonly LoadedRecipe[], from: number, replicate: number, replicates: number): void {
-    const most = this.#parallel === 1 ? 1 : AHEAD * this.#parallel;
-    let running = [...this.#ahead.values()].filter(({ ended }) => !ended).length;
-    for (let loaded = next; replicate < replicates && loaded.length > 0; loaded = this.#left(++replicate), from = 0) {
-      for (let at = from; at < loaded.length; at++) {
-        const one = loaded[at];
-        if (running >= this.#parallel || this.#ahead.size >= most) return;
-        const key = rowKey(one.entry.id, replicate);
-        if (this.#isReused(one.entry.id, replicate) || this.#ahead.has(key)) continue;
-        this.#start(one, replicate, key);
-        running++;
+  /** Ends a recipe where there is a reason, and discards its rows that run ahead. */
+  async #stop(recipe_id: string, stop_reason: StopReason | null, replicates: number): Promise<void> {
+    if (stop_reason === null) return;
+    this.#stopped.set(recipe_id, stop_reason);
+    this.#ledger.append("recipe_stopped", { recipe_id, stop_reason, replicates });
+    await this.#discard((row) => row.recipeId === recipe_id);
+  }
+
+  /** Rows that may start now: those left in this replicate, and those of later ones of recipes that have not stopped. */
+  *#startable(left: readonly LoadedRecipe[], replicate: number, replicates: number): Generator<RecipeRow> {
+    for (; replicate < replicates && left.length > 0; left = this.#left(++replicate)) {
+      for (const loaded of left) {
+        const recipeId = loaded.entry.id;
+        if (this.#isReused(recipeId, replicate)) continue;
+        const at = replicate;
+        const row: RecipeRow = {
+          key: rowKey(recipeId, at),
+          recipeId,
+          runId: null,
+          run: ({ cancellation }) => this.#runRow(loaded, at, row, cancellation),
+        };
+        yield row;
       }
     }
   }
 
-  #start(loaded: LoadedRecipe, replicate: number, key: string): void {
-    // Its own, because a row can end without an end of the benchmark.
-    const own = createCancellation();
-    const forget = this.#options.cancellation.onCancel(() => own.cancel());
-    const ahead: RowAhead = {
-      loaded,
-      ended: false,
-      cancellation: own,
-      runId: null,
-      row: Promise.resolve().then(() => this.#runRow(loaded, replicate, ahead)).finally(() => {
-        forget();
-        ahead.ended = true;
-        if (!own.isCancelled) this.#startRows();
-      }),
-    };
-    // Awaited in its place.
-    ahead.row.catch(() => {});
-    this.#ahead.set(key, ahead);
-  }
-
   /** Ends rows that have no place in the order, and removes their traces. */
-  async #discard(rows: readonly string[]): Promise<void> {
+  async #discard(isUnwanted?: (row: RecipeRow) => boolean): Promise<void> {
     const { workspace } = this.#options;
-    const discarded = rows.map((key) => this.#ahead.get(key)!);
-    for (const { cancellation } of discarded) cancellation.cancel();
-    await Promise.allSettled(discarded.map(({ row }) => row));
-    for (const [at, { runId }] of discarded.entries()) {
-      this.#ahead.delete(rows[at]);
+    for (const { runId } of await this.#loop.discard(isUnwanted)) {
       if (runId !== null && exists(join(workspace.runs, runId))) removeRuns(workspace, [runId]);
     }
   }
 
-  async #runRow(loaded: LoadedRecipe, replicate: number, ahead: RowAhead): Promise<MadeRow | null> {
+  async #runRow(
+    loaded: LoadedRecipe,
+    replicate: number,
+    row: RecipeRow,
+    cancellation: CancellationToken,
+  ): Promise<MadeRow | null> {
     const { entry } = loaded;
-    const { workspace, registry, onEvent } = this.#options;
-    this.#pool?.warmUp();
+    // The artifacts of a row go after its snapshot, and the pack was refused by its findings as a whole.
+    const { keep, drop: _, strictLint: __, onEvent, ...options } = this.#options;
     const point = this.#pointOf(entry.id, replicate);
     const retained = this.#head.storage.backing_run_policy === "retained";
     const runOptions: Omit<RunOptions, "raw"> = {
-      registry,
-      workspace,
-      readiness: this.#options.readiness,
-      backend: this.#options.backend,
-      implementation: this.#options.implementation,
-      ignoreEstimate: this.#options.ignoreEstimate,
-      lint: this.#options.lint,
+      ...options,
       implementationSources: this.#sources,
       parallelWorkers: Number(this.#head.execution.parallel_workers),
-      randomId: this.#options.shard !== undefined,
-      usePlanCache: this.#options.usePlanCache,
-      planCache: this.#options.planCache,
+      randomId: options.shard !== undefined,
       environment: this.#environment,
-      jobId: this.#options.jobId,
-      cancellation: ahead.cancellation,
+      cancellation,
       sharedProcess: this.#parallel === 1 ? undefined : () => true,
       // A run that is removed after its row shares nothing, and nothing waits until it is on the disk.
       share: retained,
       files: retained ? DISK : NOT_DURABLE,
       // The snapshot of the row reads no arrays, unless the pack asks for them.
-      discards: entry.params.retained_artifact_paths.length === 0 && (!retained || this.#options.keep === "metrics"),
-      execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
+      discards: entry.params.retained_artifact_paths.length === 0 && (!retained || keep === "metrics"),
       onReserved: (run_id) => {
         this.#ledger.append("row_started", { recipe_id: entry.id, replicate, run_id }, false);
-        ahead.runId = run_id;
+        row.runId = run_id;
         this.#report(loaded, replicate, "benchmark_row_started", { run_id });
       },
       onEvent: (event) => onEvent?.({ ...event, fields: { ...event.fields, ...point } }),
@@ -799,10 +752,7 @@ class Benchmark {
     if (replication === null || replication.stop_metric === null) return;
     // A shard has not all replicates: it looks at the end of a wave.
     const reason = this.#options.shard === undefined ? stopReason(tried.tally, tried.made, replication) : null;
-    if (reason === null) return;
-    this.#stopped.set(row.id, reason);
-    this.#ledger.append("recipe_stopped", { recipe_id: row.id, stop_reason: reason, replicates: tried.made });
-    await this.#discard([...this.#ahead].filter(([, { loaded }]) => loaded.entry.id === row.id).map(([key]) => key));
+    await this.#stop(row.id, reason, tried.made);
   }
 
   #finish(): BenchmarkResult {
@@ -835,7 +785,6 @@ class Benchmark {
   }
 
   async close(): Promise<void> {
-    this.#pool?.close();
     await this.#synced.catch(() => {});
     this.#ledger.close();
     this.#lock?.release();

@@ -19,7 +19,7 @@ import type { Compilation, CompileMode, RecipeDocument } from "../../recipe/type
 import type { RecipeSpecs } from "../../research/specs.ts";
 import type { PreparedRun, RunOptions as RecipeRun, RunResult } from "../../run/run.ts";
 import type { RunEstimate } from "../../run/run_estimate.ts";
-import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../../run/run_matrix.ts";
+import type { MatrixRunOptions as MatrixRun, MatrixRunResult } from "../../study/run_matrix.ts";
 import type { CrossingOptions as Crossing, CrossingResult } from "../../study/crossing.ts";
 import { templateAt } from "../../template/catalog.ts";
 import type { AuthoredRecipe, RecipeInput } from "../authored_recipe.ts";
@@ -525,7 +525,7 @@ export const recipes = {
     async run(core, { recipe, ...fields }, means: Means<MatrixRun, typeof MATRIX>): Promise<MatrixRunResult> {
       const source = await authored(recipe), options = { ...camelKeys(fields), ...means };
       await lintGate(core, source, options);
-      const { runMatrix } = await import("../../run/run_matrix.ts");
+      const { runMatrix } = await import("../../study/run_matrix.ts");
       const running = { ...options, ...parts(source), ...await core.means(source.value) };
       const cancellation = means.cancellation ?? createCancellation();
       return await core.withPool((execute) => runMatrix({ ...running, cancellation, execute }));

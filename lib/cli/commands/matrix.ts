@@ -4,7 +4,7 @@ import { isWarning, SvcError } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, toNumber, type Value } from "../../contract/value.ts";
 import { parseOverrideValue } from "../../recipe/overrides.ts";
-import type { MatrixRow, MatrixRunResult } from "../../run/run_matrix.ts";
+import type { MatrixRow, MatrixRunResult } from "../../study/run_matrix.ts";
 import type { CrossingResult } from "../../study/crossing.ts";
 import { InvalidArgumentError } from "../commander.ts";
 import { commandOf, optionsFrom } from "../call_commands.ts";

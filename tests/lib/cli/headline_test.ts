@@ -3,7 +3,7 @@ import { headlineTable } from "../../../lib/cli/headline.ts";
 import { headlineView } from "../../../lib/cli/headline_view.ts";
 import { matrixTable } from "../../../lib/cli/matrix_table.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import type { MatrixRow } from "../../../lib/run/run_matrix.ts";
+import type { MatrixRow } from "../../../lib/study/run_matrix.ts";
 import { open } from "../../../mod.ts";
 
 const step = (id: string, metrics: JsonObject) => ({ id, metrics, metadata: {} });

@@ -3,7 +3,7 @@ import { matrixTable } from "../../../lib/cli/matrix_table.ts";
 import { rateMetadata } from "../../../lib/contract/metric_metadata.ts";
 import { bitCounts } from "../../support/rates.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
-import type { MatrixRow } from "../../../lib/run/run_matrix.ts";
+import type { MatrixRow } from "../../../lib/study/run_matrix.ts";
 
 function row(
   index: number,

@@ -6,7 +6,7 @@ import { storedContents } from "../../../lib/execute/contents.ts";
 import { BundleCommits } from "../../../lib/run/commits.ts";
 import { type BundleFiles, DISK, listFiles } from "../../../lib/run/files.ts";
 import { readPruned } from "../../../lib/run/prune.ts";
-import { runMatrix } from "../../../lib/run/run_matrix.ts";
+import { runMatrix } from "../../../lib/study/run_matrix.ts";
 import { listRuns, showRun } from "../../../lib/run/store.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";

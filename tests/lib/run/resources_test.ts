@@ -4,7 +4,7 @@ import { freeDisk, memoryReserve, readCapacity, type ReadFree, writtenResources 
 import type { IsKept } from "../../../lib/run/prune.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
-import { runMatrix } from "../../../lib/run/run_matrix.ts";
+import { runMatrix } from "../../../lib/study/run_matrix.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 import { withWorkspace } from "./fixture.ts";

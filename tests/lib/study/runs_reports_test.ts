@@ -6,7 +6,7 @@ import { runsTableCsv, runsTableText } from "../../../lib/study/report/runs_tabl
 import { recordedRate } from "../../../lib/contract/metric_metadata.ts";
 import { rateEstimate } from "../../../lib/numeric/scores/rate_interval.ts";
 import type { CurveFigure } from "../../../lib/figure/types.ts";
-import type { MatrixRow } from "../../../lib/run/run_matrix.ts";
+import type { MatrixRow } from "../../../lib/study/run_matrix.ts";
 import { sharedSession } from "../../support/session.ts";
 
 const link = (name: string, bits = 4000, matrix = true) => ({

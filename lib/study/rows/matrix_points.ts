@@ -4,11 +4,11 @@
  *
  * Completed points are appended to a file beside the locks. `svc runs gc` removes it, as it does unused locks.
  */
-import { inside, makeFolder, openFile } from "../artifact/inside.ts";
-import type { CancellationToken } from "../execute/types.ts";
-import { isSameFile, type RunLock, tryLockRun } from "./lock.ts";
-import { isRunId } from "./reservation.ts";
-import type { Workspace } from "./workspace.ts";
+import { inside, makeFolder, openFile } from "../../artifact/inside.ts";
+import type { CancellationToken } from "../../execute/types.ts";
+import { isSameFile, type RunLock, tryLockRun } from "../../run/lock.ts";
+import { isRunId } from "../../run/reservation.ts";
+import type { Workspace } from "../../run/workspace.ts";
 
 const WAIT_MS = 100;
 

@@ -7,9 +7,7 @@
 import { type Diagnostic, diagnostic, messageOf, refusal, SvcError } from "../contract/error.ts";
 import { repeatedPart } from "../contract/json.ts";
 import { float, isObject, type JsonObject } from "../contract/value.ts";
-import { executePlan } from "../execute/execute.ts";
 import type { StepRow } from "../execute/types.ts";
-import { WorkerPool } from "../execute/pool.ts";
 import { methodText } from "../plan/build.ts";
 import { estimateOfRuns } from "../plan/estimate.ts";
 import { lintSeverity } from "../plan/planner.ts";
@@ -17,13 +15,12 @@ import { planMatrix, type PlannedPoint } from "../plan/plan_matrix.ts";
 import { expandMatrix, type MatrixExpansion } from "../recipe/expand_matrix.ts";
 import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
-import type { SummaryDocument } from "./bundle_schema.ts";
-import { captureEnvironment } from "./environment.ts";
-import { BundleCommits } from "./commits.ts";
-import { checkOptions } from "./execution.ts";
-import { MatrixPoints } from "./matrix_points.ts";
-import { keptBy } from "./prune.ts";
-import { checkResources, writtenResources } from "./resources.ts";
+import type { SummaryDocument } from "../run/bundle_schema.ts";
+import { captureEnvironment } from "../run/environment.ts";
+import { BundleCommits } from "../run/commits.ts";
+import { checkOptions } from "../run/execution.ts";
+import { keptBy } from "../run/prune.ts";
+import { checkResources, writtenResources } from "../run/resources.ts";
 import {
   announceWarnings,
   preparedHolds,
@@ -32,14 +29,16 @@ import {
   type RunEvent,
   type RunOptions,
   runPrepared,
-} from "./run.ts";
-import { endedRuns } from "./index/ended_runs.ts";
-import type { EndedRun } from "./index/runs.ts";
-import { readRunRow, removeRuns, showRun } from "./store.ts";
-import { verifyRun } from "./verify.ts";
-import type { Workspace } from "./workspace.ts";
+} from "../run/run.ts";
+import { endedRuns } from "../run/index/ended_runs.ts";
+import type { EndedRun } from "../run/index/runs.ts";
+import { readRunRow, removeRuns, showRun } from "../run/store.ts";
+import { verifyRun } from "../run/verify.ts";
+import type { Workspace } from "../run/workspace.ts";
+import { MatrixPoints } from "./rows/matrix_points.ts";
+import { type Place, RowLoop, type RowsOptions } from "./rows/row_loop.ts";
 
-/** Executed variants of a lane whose bundles become durable side by side: they share commits of the file system. */
+/** Executed variants of a place whose bundles become durable side by side: they share commits of the file system. */
 const MOST_ENDING = 8;
 
 /** Events of a matrix: those of its runs, and the ends of variants. */
@@ -50,15 +49,11 @@ export type MatrixEvent = RunEvent | {
   fields: JsonObject;
 };
 
-export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files" | "commits"> {
+export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files" | "commits">, RowsOptions {
   /** Selected points, as `selectPoints` reads them; default all. */
   points?: readonly string[];
-  /** Whether to continue with the next variant after a failure; default false. */
-  continueOnError?: boolean;
   /** Whether to run all variants again, also those with a verified complete run; default false. */
   rerun?: boolean;
-  /** Variants that run side by side, 1 to 32; default 1. The bytes of every artifact are the same. */
-  parallelPoints?: number;
   /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
   onEvent?(event: MatrixEvent): void;
@@ -127,10 +122,14 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
 
 /** Runs planned points, of a matrix or of a search, or finds their stored runs. */
 export class PointRunner implements Disposable {
-  readonly #options: VariantOptions;
+  readonly #options: PointOptions;
   readonly #known: MatrixPoints;
   readonly #commits: BundleCommits;
+  /** Interrupted and canceled runs by the digest of their effective recipe. */
   readonly #unfinished: ReadonlyMap<string | null, readonly EndedRun[]>;
+  readonly #loop: RowLoop<void>;
+  /** Number of all points, for messages. */
+  #count = 0;
 
   /** Reads the stored runs. */
   static async open(options: MatrixRunOptions & { parallelPoints: number }): Promise<PointRunner> {
@@ -139,11 +138,13 @@ export class PointRunner implements Disposable {
     return new PointRunner({ ...options, environment, onEvent }, await endedRuns(workspace));
   }
 
-  private constructor(options: VariantOptions, stored: readonly EndedRun[]) {
+  private constructor(options: PointOptions, stored: readonly EndedRun[]) {
+    const { workspace, share, rerun, parallelPoints, cancellation } = options;
     this.#options = options;
-    this.#known = new MatrixPoints(options.workspace);
-    this.#commits = new BundleCommits(options.workspace, { share: options.share });
-    if (!options.rerun) this.#known.add(stored.filter(({ status }) => status === "completed"));
+    this.#known = new MatrixPoints(workspace);
+    this.#commits = new BundleCommits(workspace, { share });
+    this.#loop = new RowLoop(parallelPoints, (1 + MOST_ENDING) * parallelPoints, cancellation);
+    if (!rerun) this.#known.add(stored.filter(({ status }) => status === "completed"));
     this.#unfinished = Map.groupBy(
       stored.filter(({ status }) => status === "incomplete" || status === "canceled"),
       ({ effective_recipe_sha256 }) => effective_recipe_sha256,
@@ -156,56 +157,9 @@ export class PointRunner implements Disposable {
   }
 
   /** @param count number of all points, for messages. @returns a row for each point, and a warning for each damaged run */
-  async run(points: readonly PlannedPoint[], count: number): Promise<Pick<Variants, "rows" | "damaged">> {
-    const given = { ...this.#options, commits: this.#commits };
-    const variants = new Variants(given, points, this.#known, this.#unfinished, count);
-    await variants.run();
-    return variants;
-  }
-
-  [Symbol.dispose](): void {
-    this.#commits[Symbol.dispose]();
-    this.#known[Symbol.dispose]();
-  }
-}
-
-type Emit = (event: MatrixEvent) => void;
-type VariantOptions = MatrixRunOptions & Required<Pick<MatrixRunOptions, "onEvent" | "parallelPoints">>;
-type VariantContext = VariantOptions & { commits: BundleCommits };
-
-/** The variants of a matrix under way. */
-class Variants {
-  readonly rows: MatrixRow[];
-  /** A warning for each damaged run of a variant. */
-  readonly damaged: Diagnostic[] = [];
-  readonly #options: VariantContext;
-  readonly #points: readonly PlannedPoint[];
-  readonly #known: MatrixPoints;
-  /** Interrupted and canceled runs by the digest of their effective recipe. */
-  readonly #unfinished: ReadonlyMap<string | null, readonly EndedRun[]>;
-  /** Of all variants of the matrix. */
-  readonly #count: number;
-  /** One pool for all variants, so that threads and their modules are loaded once. */
-  readonly #pool: WorkerPool | undefined;
-  /** Seconds from the start of a variant to the end of its bundle, by index. */
-  readonly #wallTimes = new Map<number, number>();
-  #stopped: boolean;
-
-  constructor(
-    options: VariantContext,
-    points: readonly PlannedPoint[],
-    known: MatrixPoints,
-    unfinished: ReadonlyMap<string | null, readonly EndedRun[]>,
-    count: number,
-  ) {
-    this.#options = options;
-    this.#points = points;
-    this.#known = known;
-    this.#unfinished = unfinished;
+  async run(points: readonly PlannedPoint[], count: number): Promise<{ rows: MatrixRow[]; damaged: Diagnostic[] }> {
     this.#count = count;
-    this.#pool = options.execute === undefined ? new WorkerPool() : undefined;
-    this.#stopped = options.cancellation.isCancelled;
-    this.rows = points.map(({ index, variant_id, selection, recipe }) => ({
+    const rows = points.map(({ index, variant_id, selection, recipe }): MatrixRow => ({
       index,
       variant_id,
       selection,
@@ -217,89 +171,62 @@ class Variants {
       metrics: {},
       metric_metadata: {},
     }));
+    const damaged: Diagnostic[] = [];
+    await this.#loop.runAll(
+      points.entries().map(([at, point]) => ({
+        key: String(at),
+        run: (place) => this.#complete(point, rows[at], damaged, place),
+      })),
+    );
+    return { rows, damaged };
   }
 
-  /** Runs the variants in lanes side by side. */
-  async run(): Promise<void> {
-    const waiting = this.#points.entries();
-    try {
-      const lanes = Array.from({ length: this.#options.parallelPoints }, () => this.#lane(waiting));
-      const defect = (await Promise.allSettled(lanes)).find((end) => end.status === "rejected");
-      if (defect !== undefined) throw defect.reason;
-    } finally {
-      this.#pool?.close();
-    }
-  }
-
-  async #lane(waiting: IterableIterator<[number, PlannedPoint]>): Promise<void> {
-    /** Variants of this lane that are not complete yet, each settling after the one before it. */
-    const ending: Promise<void>[] = [];
-    try {
-      while (!this.#stopped) {
-        const next = waiting.next();
-        if (next.done) break;
-        const [at, point] = next.value;
-        const executed = Promise.withResolvers<void>();
-        const ended = this.#complete(point, this.rows[at], ending.at(-1) ?? Promise.resolve(), executed.resolve);
-        ending.push(ended);
-        await Promise.race([ended, executed.promise]);
-        if (ending.length > MOST_ENDING) await ending.shift();
-      }
-    } catch (error) {
-      this.#stopped = true;
-      throw error;
-    } finally {
-      await ending.at(-1);
-    }
-  }
-
-  /**
-   * Runs or finds a variant.
-   * @param before settles when the variant before is complete; events are held until then
-   * @param onExecuted is called when all steps are complete
-   */
-  async #complete(point: PlannedPoint, row: MatrixRow, before: Promise<void>, onExecuted: () => void): Promise<void> {
+  /** Runs or finds a point. Its events are held until the point before in its place is complete. */
+  async #complete(point: PlannedPoint, row: MatrixRow, damaged: Diagnostic[], place: Place): Promise<void> {
     const { workspace, onEvent, cancellation, continueOnError, rerun } = this.#options;
-    const onDamaged = (runId: string, why: string) => this.#reportDamaged(row, runId, why, (event) => emit(event));
     const held: MatrixEvent[] = [];
-    let emit: Emit = (event) => void held.push(event);
-    before.then(() => {
-      emit = onEvent;
+    let receive: Emit = (event) => void held.push(event);
+    const emit: Emit = (event) => receive(event);
+    place.before.then(() => {
+      receive = onEvent;
       held.forEach(onEvent);
-    }, () => {});
+    });
     const sha256 = String(point.planned.plan.recipe.sha256);
-    const waits = () => this.#report("matrix_variant_waiting", row, (event) => emit(event));
     // A run that is made again shares nothing with those of other processes.
-    const lock = rerun ? undefined : await this.#known.lock(sha256, cancellation, waits);
+    const lock = rerun
+      ? undefined
+      : await this.#known.lock(sha256, cancellation, () => this.#report("matrix_variant_waiting", row, emit));
     if (lock === null) return;
+    let wallTime: number | undefined;
     try {
+      const onDamaged = (runId: string, why: string) => damaged.push(this.#reportDamaged(row, runId, why, emit));
       const found = rerun ? null : await completedRun(workspace, this.#known.runsOf(sha256), point, onDamaged);
       if (found !== null) {
         Object.assign(row, { run_id: found.run_id, status: "completed", reused: true, ...found.metrics });
         this.#report("matrix_variant_started", row, emit);
       } else {
-        this.#pool?.warmUp();
         const startedAt = performance.now();
-        await this.#execute(point, row, (event) => emit(event), onExecuted);
-        this.#wallTimes.set(row.index, (performance.now() - startedAt) / 1000);
+        await this.#execute(point, row, emit, place);
+        wallTime = (performance.now() - startedAt) / 1000;
         if (row.status === "completed") this.#known.complete(sha256, row.run_id!);
       }
       if (row.status === "completed") this.#replace(sha256, row);
     } finally {
       lock?.release();
     }
-    await before;
-    this.#report("matrix_variant_completed", row, onEvent);
-    this.#stopped ||= cancellation.isCancelled || (row.status === "failed" && !continueOnError);
+    await place.before;
+    this.#report("matrix_variant_completed", row, onEvent, wallTime);
+    if (row.status === "failed" && !continueOnError) this.#loop.stop();
   }
 
-  async #execute(point: PlannedPoint, row: MatrixRow, emit: Emit, onExecuted: () => void): Promise<void> {
+  async #execute(point: PlannedPoint, row: MatrixRow, emit: Emit, { cancellation, free }: Place): Promise<void> {
     try {
       const result = await runPrepared(await this.#prepared(point), {
         ...this.#options,
+        commits: this.#commits,
+        cancellation,
         sharedProcess: this.#options.parallelPoints > 1 ? () => true : this.#options.sharedProcess,
-        execute: this.#options.execute ?? ((execution) => executePlan({ ...execution, pool: this.#pool })),
-        onExecuted: ({ status }) => status === "completed" && onExecuted(),
+        onExecuted: ({ status }) => status === "completed" && free(),
         onEvent: (event) => {
           if (event.kind === "run_created") {
             row.run_id = String(event.fields.run_id);
@@ -353,12 +280,12 @@ class Variants {
     row.replaced = replaced;
   }
 
-  #reportDamaged(row: MatrixRow, runId: string, why: string, emit: Emit): void {
+  #reportDamaged(row: MatrixRow, runId: string, why: string, emit: Emit): Diagnostic {
     const message = `Cannot reuse ${runId}, so variant ${row.index + 1} runs again: ${why}`;
     const hint = `svc runs verify ${runId} shows the damage; svc runs remove ${runId} removes the run`;
     const found = diagnostic("variant_run_damaged", [], message, { hint, severity: "warning" });
-    this.damaged.push(found);
     announceWarnings([found], emit);
+    return found;
   }
 
   /** Distinguishes the events of variants that run side by side. */
@@ -370,9 +297,9 @@ class Variants {
     kind: "matrix_variant_waiting" | "matrix_variant_started" | "matrix_variant_completed",
     row: MatrixRow,
     emit: Emit,
+    wallTime?: number,
   ): void {
     const { index, variant_id, run_id, status, reused } = row, count = this.#count;
-    const took = this.#wallTimes.get(index);
     const ended = kind === "matrix_variant_completed", begun = kind === "matrix_variant_started";
     const did = ended ? status : begun ? "started" : "waits for another process that runs it";
     emit({
@@ -386,11 +313,19 @@ class Variants {
         run_id,
         ...this.#pointOf(index),
         ...(ended ? { status, reused } : {}),
-        ...(took === undefined ? {} : { wall_time_s: float(took) }),
+        ...(wallTime === undefined ? {} : { wall_time_s: float(wallTime) }),
       },
     });
   }
+
+  [Symbol.dispose](): void {
+    this.#commits[Symbol.dispose]();
+    this.#known[Symbol.dispose]();
+  }
 }
+
+type Emit = (event: MatrixEvent) => void;
+type PointOptions = MatrixRunOptions & Required<Pick<MatrixRunOptions, "onEvent" | "parallelPoints">>;
 
 /** Expands, selects and plans. */
 async function prepare(options: MatrixRunOptions) {

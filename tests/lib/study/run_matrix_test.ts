@@ -9,14 +9,14 @@ import { seedParameter } from "../../../lib/contract/schema.ts";
 import type { JsonObject, Value } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
-import { type MatrixEvent, type MatrixRow, type MatrixRunOptions, runMatrix } from "../../../lib/run/run_matrix.ts";
+import { type MatrixEvent, type MatrixRow, type MatrixRunOptions, runMatrix } from "../../../lib/study/run_matrix.ts";
 import { tryLockRun } from "../../../lib/run/lock.ts";
 import { endedRuns } from "../../../lib/run/index/ended_runs.ts";
 import { openRunIndex } from "../../../lib/run/index/open.ts";
 import { selectRuns } from "../../../lib/run/select.ts";
 import { listRuns, removeRuns, showRun } from "../../../lib/run/store.ts";
 import type { Workspace } from "../../../lib/run/workspace.ts";
-import { type FakeExecution, fakeExecutor, testRecipe, testRegistry, withWorkspace } from "./fixture.ts";
+import { type FakeExecution, fakeExecutor, testRecipe, testRegistry, withWorkspace } from "../run/fixture.ts";
 
 /** The small recipe over the number of values that its first source writes. */
 function swept(counts: Value[] = [4, 5, 6], metadata: JsonObject = {}): JsonObject {
