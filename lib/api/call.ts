@@ -80,6 +80,7 @@ export interface Call<
   Http = unknown,
   Status extends RefusalStatus = RefusalStatus,
   Doc = unknown,
+  Cli = CliFace<F>,
 > {
   /** One sentence in the imperative without a full stop. */
   readonly summary: string;
@@ -91,7 +92,7 @@ export interface Call<
   readonly output: z.ZodType<Doc>;
   readonly refuses: readonly Status[];
   readonly http?: Http;
-  readonly cli?: CliFace<F>;
+  readonly cli?: Cli;
   readonly tool?: ToolFace;
   /** The document of the result for others: a JSON object without paths of this machine. */
   publish?(result: Out): Doc | Promise<Doc>;
@@ -110,6 +111,7 @@ interface Definition<
   Http extends HttpFace<F>,
   Status extends RefusalStatus,
   Doc,
+  Cli extends CliFace<F>,
 > {
   fields?: F;
   args?: Args;
@@ -117,7 +119,7 @@ interface Definition<
   output?: z.ZodType<Doc>;
   refuses?: readonly Status[];
   http?: Http;
-  cli?: CliFace<F>;
+  cli?: Cli;
   tool?: ToolFace;
   publish?(result: Out): Doc | Promise<Doc>;
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
@@ -132,10 +134,11 @@ export function call<
   const Http extends HttpFace<F> = never,
   const Status extends RefusalStatus = never,
   Doc = Out,
+  const Cli extends CliFace<F> = never,
 >(
   summary: string,
-  definition: Definition<F, Args, Out, Means, Http, Status, Doc>,
-): Call<F, Args, Out, Means, Http, Status, Doc> {
+  definition: Definition<F, Args, Out, Means, Http, Status, Doc, Cli>,
+): Call<F, Args, Out, Means, Http, Status, Doc, Cli> {
   return {
     args: [] as unknown as Args,
     fields: {} as F,

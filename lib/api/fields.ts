@@ -14,19 +14,21 @@ function worded<T extends z.ZodType>(type: T, word: string): T {
 }
 
 /** How the command line writes a field in another way than by its name. */
-interface Written {
-  flags: string;
+interface Written<Flags extends string> {
+  flags: Flags;
   description: string;
   /** The value of the field. */
   read?(given: unknown): unknown;
 }
-const written = new WeakMap<z.ZodType, Written>();
-export const writtenAs = (type: z.ZodType): Written | undefined => written.get(type);
+/** A field that the command line writes in another way. */
+export type WrittenField<Flags extends string = string> = { readonly written: Written<Flags> };
+export const writtenAs = (type: z.ZodType): Written<string> | undefined =>
+  (type as z.ZodType & Partial<WrittenField>).written;
 
-function onCommandLine<T extends z.ZodType>(type: T, how: Written): T {
-  written.set(type, how);
-  return type;
-}
+const onCommandLine = <T extends z.ZodType, const Flags extends string>(
+  type: T,
+  written: Written<Flags>,
+): T & WrittenField<Flags> => Object.assign(type, { written });
 
 export const flag = (description: string) => z.boolean().optional().describe(description);
 

@@ -1,26 +1,52 @@
 /** The commands of calls: words, arguments, options and help follow from the call; a face adds how its result is shown. */
 import { type AnyCall, type Call as ApiCall, type Camel, camel, type CliFace, type Shape } from "../api/call.ts";
-import { isRecipe, wordOf, writtenAs } from "../api/fields.ts";
+import { isRecipe, wordOf, writtenAs, type WrittenField } from "../api/fields.ts";
 import { prettyJson } from "../contract/json.ts";
 import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
 import { z } from "../contract/zod.ts";
 import { InvalidArgumentError } from "./commander.ts";
 import {
+  type ArgsOf,
   type Call,
   choice,
   command,
   type CommandSpec,
   flag,
   names,
+  type Options,
   type OptionSpec,
   parsed,
   text,
+  type ValuesOf,
   whole,
 } from "./command.ts";
 
-// deno-lint-ignore no-explicit-any -- options are named by the fields of the call
-type Given = Call<any[], any>;
+type CamelFlag<Flag extends string> = Flag extends `${infer Head}-${infer Rest}`
+  ? `${Head}${Capitalize<CamelFlag<Rest>>}`
+  : Flag;
+type OptionName<Name extends string, Field> = Field extends WrittenField<`--${infer Flag}`>
+  ? CamelFlag<Flag extends `no-${infer Negated}` ? Negated : Flag>
+  : Camel<Name>;
+type OptionValue<Field extends z.ZodType> = Field extends WrittenField ? boolean : z.output<Field>;
+
+/** Fields that are no options: arguments, and those that a command leaves out or always gives. */
+type NoOption<Args extends readonly string[], Cli> =
+  | (Cli extends { fields: readonly (infer Name)[] } ? Name : Args[number])
+  | (Cli extends { without: readonly (infer Name)[] } ? Name : never)
+  | (Cli extends { fixed: infer Fixed } ? keyof Fixed : never);
+
+/** What the command of a call is called with; `O` are options that are no fields, and those in place of fields. */
+type GivenOf<F extends Shape, Args extends readonly string[], Cli, O> = Call<
+  Cli extends { usage: infer Usage extends string } ? ArgsOf<Usage> : [],
+  & {
+    readonly [
+      Name in Exclude<keyof F & string, NoOption<Args, Cli>> as Exclude<OptionName<Name, F[Name]>, keyof O>
+    ]: OptionValue<F[Name]>;
+  }
+  & ValuesOf<O>
+>;
+type AnyGiven = Call<readonly unknown[], Readonly<Record<string, unknown>>>;
 
 /**
  * Performs the call of a command, or another one with those of its fields that it has; `changes` take their place, and `more`
@@ -29,14 +55,14 @@ type Given = Call<any[], any>;
 type Perform<Out> = <Other = Out, More = object>(
   changes?: Readonly<Record<string, unknown>>,
   // deno-lint-ignore no-explicit-any -- only result and means matter
-  other?: ApiCall<any, any, Other, More, any, any, any>,
+  other?: ApiCall<any, any, Other, More, any, any, any, any>,
   more?: Partial<More>,
 ) => Promise<Other>;
 
 /** What the command line adds to a call; `Shown` is what it prints where that is not the result of the call. */
-export interface Face<Out, Means, Shown = Out> {
+export interface Face<Out, Means, Given, O, Shown = Out> {
   /** Options that are no fields, and those of fields that are written in another way. */
-  options?: Readonly<Record<string, OptionSpec<unknown>>>;
+  options?: O;
   /** Choices of arguments, by name. */
   choices?: Readonly<Record<string, readonly string[]>>;
   notes?: string;
@@ -49,43 +75,58 @@ export interface Face<Out, Means, Shown = Out> {
   /** Performs the call in another way, such as after a question. */
   call?(given: Given, perform: Perform<Out>): Shown | Promise<Shown>;
   /** The message after the first Ctrl+C, where it cancels no running steps. */
-  interruptNote?(options: Given["options"]): string | undefined;
+  interruptNote?(options: Given extends { options: infer Values } ? Values : never): string | undefined;
   json?(result: Shown, given: Given): object | Promise<object>;
   /** Prints the result for people; its JSON when left out. */
   show?(result: Shown, given: Given): string | void | Promise<string | void>;
   exit?(result: Shown, given: Given): number;
 }
 
-/** The faces of the calls that have a command. */
-export type Faces<Calls> = {
-  [Verb in keyof Calls]?: Calls[Verb] extends
-    ApiCall<infer _F, infer _Args, infer Out, infer Means, infer _H, infer _S, infer _D> ? Face<Out, Means>
-    : never;
-};
+/** The face of a call. */
+export type FaceOf<C, O = Record<never, never>> = C extends
+  ApiCall<infer F, infer Args, infer Out, infer Means, infer _H, infer _S, infer _D, infer Cli>
+  ? Face<Out, Means, GivenOf<F, Args, Cli, O>, O>
+  : never;
+
+type Calls = Readonly<Record<string, AnyCall>>;
+/** Faces of calls by their verbs, each with the options that it adds. */
+type Faces<C extends Calls, O> = { [Verb in keyof O]: FaceOf<C[Verb & keyof C], O[Verb]> };
+
+/** Faces that another table takes up. */
+export const facesOf = <C extends Calls, O>(_calls: C, faces: Faces<C, O>): Faces<C, O> => faces;
 
 /** The commands of a noun, in the order of its calls. */
-export function commandsOf<Calls extends Readonly<Record<string, AnyCall>>>(
-  noun: string,
-  calls: Calls,
-  faces: Faces<Calls>,
-): CommandSpec[] {
+export function commandsOf<C extends Calls, O>(noun: string, calls: C, faces: Faces<C, O>): CommandSpec[] {
   return Object.entries(calls).flatMap(([verb, call]) =>
-    call.cli === undefined
-      ? []
-      : [commandOf(call, { name: `${noun} ${kebab(verb)}`, ...call.cli }, faces[verb] as Face<unknown, object>)]
+    call.cli === undefined ? [] : [
+      commandOf(
+        call,
+        { name: `${noun} ${kebab(verb)}`, ...call.cli },
+        (faces as Readonly<Record<string, unknown>>)[verb] as Face<unknown, object, AnyGiven, Options>,
+      ),
+    ]
   );
 }
 
 /** A command of a call, by what the call says of it or, for a further command, by `cli`. */
-export function commandOf<F extends Shape, Out, Means, Shown = Out>(
+export function commandOf<
+  F extends Shape,
+  Args extends readonly string[],
+  Out,
+  Means,
+  const Cli extends CliFace<F> & { name: string },
+  O = Record<never, never>,
+  Shown = Out,
+>(
   // deno-lint-ignore no-explicit-any -- the other types do not matter here
-  call: ApiCall<F, any, Out, Means, any, any, any>,
-  cli: CliFace<F> & { name: string },
-  face: Face<Out, Means, Shown> = {},
+  call: ApiCall<F, Args, Out, Means, any, any, any, any>,
+  cli: Cli,
+  face: Face<Out, Means, GivenOf<F, Args, Cli, O>, O, Shown> = {},
 ): CommandSpec {
-  const { name, usage = "", fields = call.args as string[], without = [], fixed = {}, exits } = cli;
-  const { means, call: own, options, show, ...shown } = face, summary = cli.summary ?? call.summary;
-  const perform = (given: Given): Perform<Out> => async (changes = {}, other = call as never, more = {}) => {
+  const { name, usage = "", fields = call.args, without = [], fixed = {}, exits }: CliFace<F> & { name: string } = cli;
+  const { means, call: own, options, show, ...shown } = face as unknown as Face<Out, Means, AnyGiven, Options, Shown>;
+  const summary = cli.summary ?? call.summary;
+  const perform = (given: AnyGiven): Perform<Out> => async (changes = {}, other = call as never, more = {}) => {
     const input = { ...await inputOf(other, fields, given), ...fixed, ...changes };
     const running = face.cancellable ? { cancellation: given.cancellation, onEvent: given.onEvent } : {};
     // A user may name runs by their folders; a client of the network may not.
@@ -102,7 +143,7 @@ export function commandOf<F extends Shape, Out, Means, Shown = Out>(
       usage: usage === "" ? name : `${name} ${usage}`,
       summary: exits === undefined ? summary : `${summary}; ${exits}`,
       options: optionsOf(call, [...fields, ...without, ...Object.keys(fixed)], options),
-      call: (given: Given) => own === undefined ? perform(given)() : own(given, perform(given)),
+      call: (given: AnyGiven) => own === undefined ? perform(given)() : own(given, perform(given)),
       show: show ?? ((result) => prettyJson(result as Value)),
     } as Parameters<typeof command>[0],
   );
@@ -112,8 +153,8 @@ export function commandOf<F extends Shape, Out, Means, Shown = Out>(
 function optionsOf(
   call: AnyCall,
   positional: readonly string[],
-  own: Face<unknown, object>["options"] = {},
-): Record<string, OptionSpec<unknown>> {
+  own: Options = {},
+): Options {
   const left = Object.entries(call.fields as Shape)
     .filter(([name, type]) => !positional.includes(name) && !Object.hasOwn(own, optionName(name, type)));
   return { ...optionsFrom(Object.fromEntries(left)), ...own };
@@ -122,7 +163,7 @@ function optionsOf(
 /** The options of fields. */
 export function optionsFrom<F extends Shape>(
   fields: F,
-): { [Name in keyof F as Camel<Name & string>]: OptionSpec<z.output<F[Name]>> } {
+): { [Name in keyof F as OptionName<Name & string, F[Name]>]: OptionSpec<OptionValue<F[Name]>> } {
   const { properties } = jsonSchemaOf(z.strictObject(fields)) as { properties: Record<string, JsonObject> };
   const made = Object.entries(fields).map(([name, type]) => {
     const how = writtenAs(type);
@@ -172,7 +213,7 @@ function optionOf(name: string, schema: JsonObject, word: string | null): Option
 async function inputOf(
   call: AnyCall,
   positional: readonly string[],
-  { svc, context, args, options }: Given,
+  { svc, context, args, options }: AnyGiven,
 ): Promise<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
   for (const [name, type] of Object.entries(call.fields as Shape)) {
@@ -180,7 +221,7 @@ async function inputOf(
     const value = at < 0 ? options[optionName(name, type)] : args[at];
     if (value === undefined) continue;
     input[name] = isRecipe(type)
-      ? await context.recipe(svc, value, options.set)
+      ? await context.recipe(svc, value as string, options.set as string[])
       : at < 0
       ? writtenAs(type)?.read?.(value) ?? value
       : value;

@@ -108,15 +108,18 @@ export function refuseOptions(given: Readonly<Record<string, unknown>>, where: s
   throw new SvcError("usage_invalid", `Cannot use ${flags.join(", ")} ${where}`, { hint });
 }
 
-type Options = Readonly<Record<string, OptionSpec<unknown>>>;
-type ValuesOf<O extends Options> = { readonly [Name in keyof O]: O[Name] extends OptionSpec<infer T> ? T : never };
+export type Options = Readonly<Record<string, OptionSpec<unknown>>>;
+export type ValuesOf<O> = {
+  readonly [Name in keyof O]: O[Name] extends OptionSpec<infer T> ? T : never;
+};
 
 type ArgOf<Word extends string> = Word extends `<${string}...>` | `[${string}...]` ? [string[]]
   : Word extends `<${string}>` ? [string]
   : Word extends `[${string}]` ? [string | undefined]
   : [];
 /** The arguments in the usage of a command: `<a>`, `[a]`, `<a...>` or `[a...]`. */
-type ArgsOf<Usage extends string> = Usage extends `${infer Word} ${infer Rest}` ? [...ArgOf<Word>, ...ArgsOf<Rest>]
+export type ArgsOf<Usage extends string> = Usage extends `${infer Word} ${infer Rest}`
+  ? [...ArgOf<Word>, ...ArgsOf<Rest>]
   : ArgOf<Usage>;
 
 /** What a command is called with. */

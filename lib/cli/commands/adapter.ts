@@ -5,7 +5,7 @@ import { type AdapterInspection, GRANTED_BY, permissionsText } from "../../adapt
 import { type PermissionSet } from "../../adapter/manifest_schema.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { quoted } from "../../study/engine/command.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { type CommandSpec, flag } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
@@ -13,7 +13,7 @@ import { formatBytes, formatTable, right } from "../table.ts";
 
 const failed = ({ diagnostics }: AdapterInspection) => diagnostics.some(({ severity }) => severity === "error");
 
-const faces: Faces<typeof adapters> = {
+const callCommands = commandsOf("adapter", adapters, {
   scaffold: {
     notes: `Kinds\n  ${SCAFFOLD_KINDS.join(", ").replace(/ (text_dataset|python-codec)/g, "\n  $1")}`,
     examples: ["svc adapter scaffold bits my-codec", "svc --adapter my-codec recipe run my-codec/recipe.yaml"],
@@ -82,10 +82,10 @@ const faces: Faces<typeof adapters> = {
     },
     exit: (adapters) => adapters.some(failed) ? EXIT.refused : EXIT.ok,
   },
-};
+});
 
 export const adapterCommands: CommandSpec[] = [
-  ...commandsOf("adapter", adapters, faces),
+  ...callCommands,
   commandOf(adapters.trust, { name: "adapter trust", usage: "<folder>", without: ["folder_sha256"] }, {
     options: {
       yes: flag("--yes", "do not ask for confirmation"),

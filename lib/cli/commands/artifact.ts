@@ -4,7 +4,7 @@ import { artifacts } from "../../api/calls/artifacts.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";
 import type { EntrypointValue, TrainedManifest } from "../../training/types.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { type CommandSpec, flag, list, TABLE_FORMAT } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
@@ -12,7 +12,7 @@ import { formatBytes, formatTable, right } from "../table.ts";
 
 const DIGITS = 12;
 
-const faces: Faces<typeof artifacts> = {
+const callCommands = commandsOf("artifact", artifacts, {
   package: {
     options: {
       operation: list(
@@ -98,10 +98,10 @@ const faces: Faces<typeof artifacts> = {
       ].join("\n"),
     exit: ({ status }) => status === "valid" ? EXIT.ok : EXIT.differs,
   },
-};
+});
 
 export const artifactCommands: CommandSpec[] = [
-  ...commandsOf("artifact", artifacts, faces),
+  ...callCommands,
   commandOf(artifacts.remove, {
     name: "artifact remove",
     usage: "<artifacts...>",
@@ -109,8 +109,7 @@ export const artifactCommands: CommandSpec[] = [
   }, {
     options: { yes: flag("--yes", "do not ask for confirmation") },
     examples: ["svc artifact remove 3f2a9c --yes"],
-    async call({ svc, args, options: { yes }, context }) {
-      const references: string[] = args[0];
+    async call({ svc, args: [references], options: { yes }, context }) {
       const rows = await Promise.all(references.map((reference) => svc.artifacts.stored(reference)));
       const refusal = `Cannot remove ${rows.length} artifacts without being asked`;
       if (!context.confirmed(yes, `Remove ${rows.map(named).join(", ")}?`, refusal)) return [];

@@ -5,7 +5,7 @@ import { visibleLine } from "../../contract/escape.ts";
 import { isNumber, toNumber } from "../../contract/value.ts";
 import { estimateText } from "../../figure/number_text.ts";
 import { benchmarks, ENGINE, REPLICATION } from "../../api/calls/benchmarks.ts";
-import { commandOf, commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
+import { commandOf, commandsOf, optionsFrom } from "../call_commands.ts";
 import { choice, command, type CommandSpec, flag, list, parsed, refuseOptions, text, whole } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { exchangeFaces } from "../exchange.ts";
@@ -96,7 +96,9 @@ function resumeCommand(words: readonly string[], resultId: string): string {
   return ["svc", ...kept, "--resume", resultId].map(quoted).join(" ");
 }
 
-const faces: Faces<typeof benchmarks> = {
+const { suites: _suites, suite: _suite, validateSubmission: _submission, ...calls } = benchmarks;
+
+const [LIST, ...STORED] = commandsOf("benchmark", calls, {
   ...reportFaces,
   packs: {
     json: (packs) => ({ schema_version: 1, packs }),
@@ -201,9 +203,7 @@ const faces: Faces<typeof benchmarks> = {
     },
   },
   ...exchangeFaces("benchmark", "20260101T120000Z_ber_theory_v1"),
-};
-const { suites: _suites, suite: _suite, validateSubmission: _submission, ...calls } = benchmarks;
-const [LIST, ...STORED] = commandsOf("benchmark", calls, faces);
+});
 
 export const benchmarkCommands: CommandSpec[] = [
   LIST,

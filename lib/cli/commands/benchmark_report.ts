@@ -3,8 +3,8 @@ import type { WrittenFiles } from "../../study/report/reports.ts";
 import { SvcError } from "../../contract/error.ts";
 import { STYLE_NAMES } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
-import type { benchmarks } from "../../api/calls/benchmarks.ts";
-import type { Faces } from "../call_commands.ts";
+import { benchmarks } from "../../api/calls/benchmarks.ts";
+import { facesOf } from "../call_commands.ts";
 import { list, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 
@@ -41,7 +41,7 @@ export async function readStyle(wanted = "svc") {
   return styleOf(toPlain(parseYaml(source)));
 }
 
-export const reportFaces: Faces<typeof benchmarks> = {
+export const reportFaces = facesOf(benchmarks, {
   export: {
     examples: [
       "svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/tables",
@@ -75,4 +75,4 @@ export const reportFaces: Faces<typeof benchmarks> = {
     json: documentOf,
     show: showFiles,
   },
-};
+});

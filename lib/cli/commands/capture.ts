@@ -7,7 +7,7 @@ import { isWarning, SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../api/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { choice, type CommandSpec, flag, list, text } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
@@ -36,7 +36,7 @@ async function planOf(
   };
 }
 
-const faces: Faces<typeof training> = {
+const callCommands = commandsOf("training", training, {
   inspect: {
     options: PLAN,
     examples: [
@@ -70,13 +70,13 @@ const faces: Faces<typeof training> = {
       ].join("\n");
     },
   },
-};
+});
 
 /** What is shown of one capture, or of those of a project. */
 type Captured = { document: object; captures: CaptureResult[] };
 
 export const captureCommands: CommandSpec[] = [
-  ...commandsOf("training", training, faces),
+  ...callCommands,
   commandOf(training.capture, {
     name: "dataset-capture run",
     usage: "<recipe-or-project>",

@@ -2,7 +2,7 @@
 import { data, type VerifiedDatasetFile } from "../../api/calls/data.ts";
 import { lineCount, LINES_MANIFEST_KIND, linesIn, type TextLinesManifest } from "../../artifact/text_lines.ts";
 import { isObject, type JsonObject, toNumber } from "../../contract/value.ts";
-import { commandsOf, type Faces, optionsFrom } from "../call_commands.ts";
+import { commandsOf, optionsFrom } from "../call_commands.ts";
 import { type CommandSpec, flag } from "../command.ts";
 import { exchangeFaces } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
@@ -29,7 +29,7 @@ const splitSizes = (manifest: JsonObject): Record<string, number> =>
 const areSound = (files: readonly VerifiedDatasetFile[]): boolean =>
   files.every(({ status }) => status === "ok" || status === "not_fetched");
 
-const faces: Faces<typeof data> = {
+export const dataCommands: CommandSpec[] = commandsOf("data", data, {
   list: {
     json: (datasets) => ({ schema_version: 1, datasets }),
     show(datasets) {
@@ -147,9 +147,7 @@ const faces: Faces<typeof data> = {
     },
   },
   ...exchangeFaces("data", "kodak"),
-};
-
-export const dataCommands: CommandSpec[] = commandsOf("data", data, faces);
+});
 
 /** Delays of a profile that are printed. */
 const SHOWN_DELAYS = 12;

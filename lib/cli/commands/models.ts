@@ -1,14 +1,14 @@
 /** `svc models`: the networks that operations name, those of the program and those that are fetched. */
 import { models } from "../../api/calls/models.ts";
 import type { VerifiedModel } from "../../fetch/models.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandsOf } from "../call_commands.ts";
 import { type CommandSpec, list, TABLE_FORMAT } from "../command.ts";
 import { exchangeFaces } from "../exchange.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
 
-const faces: Faces<typeof models> = {
+export const modelsCommands: CommandSpec[] = commandsOf("models", models, {
   list: {
     options: { format: TABLE_FORMAT },
     examples: ["svc models list", "svc models list --json"],
@@ -63,8 +63,6 @@ const faces: Faces<typeof models> = {
     exit: (models) => areValid(models) ? EXIT.ok : EXIT.differs,
   },
   ...exchangeFaces("models", "openai/clip-vit-base-patch32"),
-};
+});
 
 const areValid = (models: readonly VerifiedModel[]): boolean => models.every(({ status }) => status === "valid");
-
-export const modelsCommands: CommandSpec[] = commandsOf("models", models, faces);

@@ -1,13 +1,13 @@
 /** `svc operation`: operations of one's own, from a scaffold to the conformance suite. */
 import { join } from "node:path";
 import { system } from "../../api/calls/system.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandsOf } from "../call_commands.ts";
 import type { CommandSpec } from "../command.ts";
 import { EXIT } from "../problem.ts";
 
 const { scaffoldOperation, checkOperation } = system, calls = { scaffoldOperation, checkOperation };
 
-const faces: Faces<typeof calls> = {
+export const operationCommands: CommandSpec[] = commandsOf("operation", calls, {
   scaffoldOperation: {
     examples: ["svc operation scaffold soft_limiter", "svc --operation soft_limiter.ts recipe run soft_limiter.yaml"],
     json: (written) => ({ schema_version: 1, status: "written", ...written }),
@@ -35,6 +35,4 @@ const faces: Faces<typeof calls> = {
     },
     exit: ({ status }) => status === "conforms" ? EXIT.ok : EXIT.refused,
   },
-};
-
-export const operationCommands: CommandSpec[] = commandsOf("operation", calls, faces);
+});

@@ -6,14 +6,14 @@ import { unavailableRows } from "../../contract/unavailable_values.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import { proofText } from "../../study/validation/standing.ts";
 import { CUSTOM_PROFILE, type Profile, PROFILES } from "../../plan/profiles.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandsOf } from "../call_commands.ts";
 import { type CommandSpec, FORMAT, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 import type { Paint } from "../terminal.ts";
 
 const { operations, operation, profiles, profile } = system, calls = { operations, operation, profiles, profile };
 
-const faces: Faces<typeof calls> = {
+export const opsCommands: CommandSpec[] = commandsOf("ops", calls, {
   operations: {
     // The table and its formats escape the shown texts; contracts hold a hundred times as many.
     multiline: true,
@@ -65,9 +65,7 @@ const faces: Faces<typeof calls> = {
     examples: ["svc profiles show layered_digital"],
     show: (profile, { context }) => describeProfile(profile, context.paint),
   },
-};
-
-export const opsCommands: CommandSpec[] = commandsOf("ops", calls, faces);
+});
 
 function describeOperation(contract: OperationContract, paint: Paint): string {
   const lines = [`${paint("bold", contract.id)}  ${contract.name}`];

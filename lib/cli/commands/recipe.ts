@@ -6,7 +6,7 @@ import { type Diagnostic, isWarning, refusal, SvcError } from "../../contract/er
 import type { PreparedRun } from "../../run/run.ts";
 import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { ALL_METRICS, choice, command, type CommandSpec, flag, SET, TABLE_FORMAT, text } from "../command.ts";
 import { type CliContext, readStandardInput } from "../context.ts";
 import { headlineView } from "../headline_view.ts";
@@ -32,7 +32,9 @@ const planDocument = ({ planned: { plan, cache, diagnostics } }: PreparedRun) =>
   warnings: diagnostics.filter(isWarning),
 });
 
-const faces: Faces<typeof recipes> = {
+const { checkResearch: _research, ...calls } = recipes;
+
+const callCommands = commandsOf("recipe", calls, {
   list: {
     options: { task: text("--task <id>", "only recipes of this task"), format: TABLE_FORMAT },
     examples: ["svc recipe list", "svc recipe list --task bit_transport", "svc recipe run quickstart"],
@@ -112,7 +114,7 @@ const faces: Faces<typeof recipes> = {
       if (format === "svg") return (await import("../../figure/graph/svg.ts")).graphSvg(graph);
       const { graphDot, graphMermaid, graphText } = await import("../../figure/graph/graph.ts");
       const texts = { json: prettyJson, mermaid: graphMermaid, dot: graphDot, text: graphText };
-      return texts[format as keyof typeof texts](graph);
+      return texts[format](graph);
     },
   },
   explain: {
@@ -177,12 +179,10 @@ const faces: Faces<typeof recipes> = {
       );
     },
   },
-};
-
-const { checkResearch: _research, ...calls } = recipes;
+});
 
 export const recipeCommands: CommandSpec[] = [
-  ...commandsOf("recipe", calls, faces),
+  ...callCommands,
   commandOf(recipes.run, { name: "recipe run", usage: "<file>" }, {
     cancellable: true,
     options: { set: SET, dryRun: flag("--dry-run", "plan only, as recipe plan"), allMetrics: ALL_METRICS },

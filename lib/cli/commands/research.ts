@@ -5,14 +5,14 @@ import { SvcError } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import type { DatasetEntry, MetricEntry, TaskEntry } from "../../research/catalog.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandsOf } from "../call_commands.ts";
 import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 
 const KINDS = ["dataset", "task", "metric"] as const;
 type Kind = typeof KINDS[number];
 
-const faces: Faces<typeof research> = {
+const callCommands = commandsOf("research", research, {
   catalog: {
     examples: ["svc research catalog", "svc research catalog --json"],
     json: (catalog) => catalog,
@@ -104,10 +104,9 @@ const faces: Faces<typeof research> = {
       return lines.join("\n");
     },
   },
-};
+});
 
-const { checkResearch } = recipes;
-const recipeFaces: Faces<{ checkResearch: typeof checkResearch }> = {
+const recipeCommands = commandsOf("research", { checkResearch: recipes.checkResearch }, {
   checkResearch: {
     examples: ["svc research validate-recipe recipes/quickstart.yaml --strict"],
     json: ({ specs, diagnostics }, { options: { strict = false } }) => ({
@@ -124,11 +123,11 @@ const recipeFaces: Faces<{ checkResearch: typeof checkResearch }> = {
         `dataset ${idOf(specs.dataset)}, metrics ${metrics}`;
     },
   },
-};
+});
 
 export const researchCommands: CommandSpec[] = [
-  ...commandsOf("research", research, faces),
-  ...commandsOf("research", { checkResearch }, recipeFaces),
+  ...callCommands,
+  ...recipeCommands,
 ];
 
 /** Where the data come from: with the program, from a local folder, or out of a generator. */

@@ -6,7 +6,7 @@ import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import { STYLE_NAMES } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
 import type { RetentionReport } from "../../run/retention.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { ALL_METRICS, choice, type CommandSpec, flag, FORMAT, text } from "../command.ts";
 import { exchangeFaces } from "../exchange.ts";
 import { countProgress } from "../fetch_progress.ts";
@@ -16,7 +16,7 @@ import { type Column, formatBytes, formatTable, right } from "../table.ts";
 import { readStyle, showFiles } from "./benchmark_report.ts";
 import { counted } from "./recipe.ts";
 
-const faces: Faces<typeof runs> = {
+const callCommands = commandsOf("runs", runs, {
   list: {
     options: { format: FORMAT },
     examples: ["svc runs list --status failed", "svc runs list --where modulator.modulation=qpsk --format csv"],
@@ -29,7 +29,7 @@ const faces: Faces<typeof runs> = {
       if (format === "json") return prettyJson({ schema_version: 1, runs });
       if (runs.length === 0 && format === "table") {
         return context.note(
-          status === undefined && recipe === undefined && Object.keys(where).length === 0
+          status === undefined && recipe === undefined && Object.keys(where ?? {}).length === 0
             ? "No runs yet. Start with: svc recipe run recipes/quickstart.yaml"
             : "No run matches. All of them: svc runs list",
         );
@@ -237,10 +237,10 @@ const faces: Faces<typeof runs> = {
     },
   },
   ...exchangeFaces("runs", "20260101T120000Z_quickstart"),
-};
+});
 
 export const runsCommands: CommandSpec[] = [
-  ...commandsOf("runs", runs, faces),
+  ...callCommands,
   commandOf(runs.show, { name: "runs manifest", usage: "<run>", summary: "print the manifest of a run" }, {
     json: ({ manifest }) => manifest,
     show: ({ manifest }) => prettyJson(manifest),

@@ -1,13 +1,13 @@
 /** `svc suite` and `svc submission`: families of benchmark protocols, and submitted benchmarks. */
 import { benchmarks } from "../../api/calls/benchmarks.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import { EXIT, findingLines, verdict } from "../problem.ts";
 import { formatTable, right } from "../table.ts";
 
 const { suites, suite, validateSubmission } = benchmarks;
 
-const faces: Faces<{ suites: typeof suites; suite: typeof suite; validateSubmission: typeof validateSubmission }> = {
+const callCommands = commandsOf("suite", { suites, suite, validateSubmission }, {
   suites: {
     options: { format: TABLE_FORMAT },
     examples: ["svc suite list", "svc suite list --json"],
@@ -52,10 +52,10 @@ const faces: Faces<{ suites: typeof suites; suite: typeof suite; validateSubmiss
     },
     exit: ({ status }) => status === "invalid" ? EXIT.differs : EXIT.ok,
   },
-};
+});
 
 export const suiteCommands: CommandSpec[] = [
-  ...commandsOf("suite", { suites, suite, validateSubmission }, faces),
+  ...callCommands,
   commandOf(suite, { name: "suite benchmarks", usage: "<suite>", summary: "list the benchmark packs of a suite" }, {
     examples: ["svc suite benchmarks neural_receiver"],
     json: ({ benchmark_packs }, { args: [id] }) => ({ schema_version: 1, suite: id, benchmark_packs }),

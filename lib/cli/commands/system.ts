@@ -2,7 +2,7 @@
 import { writeNewFile } from "../../artifact/write_file.ts";
 import { messageOf, SvcError } from "../../contract/error.ts";
 import { type SchemaName, SCHEMAS, system } from "../../api/calls/system.ts";
-import { commandOf, commandsOf, type Faces } from "../call_commands.ts";
+import { commandOf, commandsOf } from "../call_commands.ts";
 import { command, type CommandSpec, text } from "../command.ts";
 import { fetchProgress } from "../fetch_progress.ts";
 import { EXIT } from "../problem.ts";
@@ -38,7 +38,7 @@ const ABOUT_SCHEMA: Record<SchemaName, { summary: string; notes?: string; exampl
 
 const { init, doctor, client, rebuildIndex } = system, calls = { init, doctor, client, rebuildIndex };
 
-const faces: Faces<typeof calls> = {
+const callCommands = commandsOf("system", calls, {
   init: {
     notes:
       "Files that are there already stay; a .gitignore gets one line more. Recipes and packs of svc itself need no copy: they are found by\n" +
@@ -63,7 +63,7 @@ const faces: Faces<typeof calls> = {
     async call({ svc, options: { report }, context }, perform) {
       const diagnosis = await perform();
       if (report !== undefined) {
-        writeReport(String(report), (await svc.system.problemReport()).text);
+        writeReport(report, (await svc.system.problemReport()).text);
         context.note(`Wrote ${report}: read it, say what you did, and send it`);
       }
       return diagnosis;
@@ -92,7 +92,7 @@ const faces: Faces<typeof calls> = {
         counted(benchmark_results, "benchmark result");
     },
   },
-};
+});
 
 /** Writes a new file. @throws SvcError `usage_invalid` where there is one, `file_write_failed` */
 function writeReport(path: string, report: string): void {
@@ -107,7 +107,7 @@ function writeReport(path: string, report: string): void {
 }
 
 export const systemCommands: CommandSpec[] = [
-  ...commandsOf("system", calls, faces),
+  ...callCommands,
   ...SCHEMAS.map((name) => {
     const { summary, notes, example } = ABOUT_SCHEMA[name];
     return commandOf(system.schema, { name: `schema ${name}`, summary, fixed: { name } }, {

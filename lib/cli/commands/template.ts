@@ -5,7 +5,7 @@ import { prettyJson } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import type { Value } from "../../contract/value.ts";
 import type { TemplateRow } from "../../template/inspect.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandsOf } from "../call_commands.ts";
 import { type CommandSpec, flag, list, TABLE_FORMAT, text } from "../command.ts";
 import { formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
@@ -35,7 +35,7 @@ async function stepParams(assignments: readonly string[]): Promise<Record<string
   return Object.fromEntries([...steps].map(([step, params]) => [step, Object.fromEntries(params)]));
 }
 
-const faces: Faces<typeof templates> = {
+export const templateCommands: CommandSpec[] = commandsOf("template", templates, {
   list: {
     options: { task: text("--task <id>", "only templates of this task"), format: TABLE_FORMAT },
     examples: ["svc template list", "svc template list --task image_reconstruction"],
@@ -121,6 +121,4 @@ const faces: Faces<typeof templates> = {
       return out === undefined ? text : `${out}\n  ${recipe.name}: ${recipe.steps.length} steps from ${id}`;
     },
   },
-};
-
-export const templateCommands: CommandSpec[] = commandsOf("template", templates, faces);
+});

@@ -4,7 +4,7 @@ import { numberText } from "../../figure/number_text.ts";
 import { placeText } from "../../study/pack/card.ts";
 import { deviationText, proofText } from "../../study/validation/standing.ts";
 import type { PointVerdict, Verdict } from "../../study/validation/verdict.ts";
-import { commandsOf, type Faces } from "../call_commands.ts";
+import { commandsOf } from "../call_commands.ts";
 import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import type { CliContext } from "../context.ts";
 import { EXIT } from "../problem.ts";
@@ -28,7 +28,7 @@ function verdictText({ verdict, card, result_id, points }: Verdict, context: Cli
   return `${formatTable(rows, columns)}${context.paint(COLORS[verdict], verdict)}  ${card}: result ${result_id}`;
 }
 
-const faces: Faces<typeof validation> = {
+export const validationCommands: CommandSpec[] = commandsOf("validation", validation, {
   list: {
     options: { format: TABLE_FORMAT },
     examples: ["svc validation list", "svc validation list --operation wireless.channel --json"],
@@ -102,6 +102,4 @@ const faces: Faces<typeof validation> = {
     json: ({ path }) => ({ schema_version: 1, path }),
     show: ({ file }, { context }) => `wrote ${context.shownPath(file)}`,
   },
-};
-
-export const validationCommands: CommandSpec[] = commandsOf("validation", validation, faces);
+});
