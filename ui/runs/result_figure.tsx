@@ -6,17 +6,17 @@ import { useLoaded } from "../state/fetched.ts";
 import { imageAddress } from "../state/files.ts";
 import { type Artifact, artifactsOf, type RunSummary } from "./documents.ts";
 import { imageIdsOf, imagePair, receivedSymbols } from "./received.ts";
-import { AngleView, hearingOf } from "./views/angle_view.tsx";
-import { ChannelView } from "./views/channel_view.tsx";
-import { channelsOf } from "./views/channels.ts";
-import { fociOf, FocusView } from "./views/focus_view.tsx";
-import { MapView, placesOf } from "./views/map_view.tsx";
+import { ANGLES, PATTERNS } from "./views/angle_views.tsx";
+import { CHANNELS } from "./views/channel_view.tsx";
 import { nameOf, sourceOf } from "./views/parts.tsx";
-import { patternsOf, PatternView } from "./views/pattern_view.tsx";
-import { radarOf, RangeDopplerView } from "./views/range_doppler_view.tsx";
-import { ConfusionView, hasConfusion } from "./views/report_views.tsx";
-import { Texts } from "./views/texts_view.tsx";
+import { FOCI, POSITIONS } from "./views/place_views.tsx";
+import { RADAR } from "./views/range_doppler_view.tsx";
+import { CONFUSIONS } from "./views/report_views.tsx";
+import { TEXTS, Texts } from "./views/texts_view.tsx";
 import { useReports } from "./views/use_reports.ts";
+
+/** The first of them that a run has is its figure. */
+const FIGURES = [CONFUSIONS, POSITIONS, RADAR, ANGLES, FOCI, PATTERNS];
 
 /** Images of a strip. */
 const MOST_IMAGES = 4;
@@ -29,19 +29,15 @@ export default function ResultFigure({ summary }: { summary: RunSummary }) {
   if (reports === null && summary.steps.some(({ op }) => /classification/.test(op))) {
     return <p class="muted" aria-busy="true">Reading the report</p>;
   }
-  const confusion = reports?.find(hasConfusion);
-  if (confusion !== undefined) return <ConfusionView report={confusion} summary={summary} />;
-  const places = placesOf(artifacts), radar = radarOf(artifacts), hearing = hearingOf(artifacts);
-  if (places !== null) return <MapView places={places} summary={summary} />;
-  if (radar !== null) return <RangeDopplerView radar={radar} summary={summary} />;
-  if (hearing !== null) return <AngleView hearing={hearing} summary={summary} />;
-  const foci = fociOf(artifacts), patterns = patternsOf(artifacts), channels = channelsOf(artifacts);
-  if (foci !== null) return <FocusView foci={foci} summary={summary} />;
-  if (patterns.length > 0) return <PatternView patterns={patterns} summary={summary} />;
-  const texts = artifacts.filter(({ kind }) => kind === "text.batch.json");
+  const sources = { artifacts, reports: reports ?? [] };
+  for (const view of FIGURES) {
+    const [figure] = view(sources, summary);
+    if (figure !== undefined) return figure;
+  }
+  const texts = artifacts.filter(({ kind }) => kind === TEXTS);
   if (texts.length > 1) return <Texts texts={texts} />;
   const shown = receivedSymbols(artifacts);
-  if (shown === undefined) return channels.length > 0 ? <ChannelView channels={channels} summary={summary} /> : null;
+  if (shown === undefined) return CHANNELS(sources, summary)[0] ?? null;
   return (
     <Constellation
       path={shown.path}

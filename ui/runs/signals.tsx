@@ -6,37 +6,23 @@ import { isObject } from "../../lib/contract/value.ts";
 import { type JSX, useMemo, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
 import { Section, Select } from "../parts.tsx";
-import { allocationsOf } from "./views/allocations.ts";
-import { AngleView, hearingOf } from "./views/angle_view.tsx";
+import { ANGLES, BEAMS, PATTERNS, SURFACES } from "./views/angle_views.tsx";
 import { ArrayView } from "./views/array_view.tsx";
 import { AnswerView, isAnswers, RankingView } from "./views/answer_views.tsx";
-import { beamsOf, BeamView } from "./views/beam_view.tsx";
-import { BudgetView } from "./views/budget_view.tsx";
-import { ChannelView } from "./views/channel_view.tsx";
-import { channelsOf } from "./views/channels.ts";
-import { fociOf, FocusView } from "./views/focus_view.tsx";
-import { importanceOf, ImportanceView } from "./views/importance_view.tsx";
-import { MapView, placesOf } from "./views/map_view.tsx";
+import { CHANNELS } from "./views/channel_view.tsx";
+import { IMPORTANCE } from "./views/importance_view.tsx";
 import { nameOf, optionOf, sourceOf, ViewPanel } from "./views/parts.tsx";
+import { FOCI, POSITIONS } from "./views/place_views.tsx";
+import { RADAR } from "./views/range_doppler_view.tsx";
+import { CONFUSIONS, DELIVERIES, ERRORS, USER_RATES } from "./views/report_views.tsx";
+import { resourceGridOf, ResourceGridView } from "./views/resource_grid_view.tsx";
+import { BUDGETS, POWERS, SCHEDULES } from "./views/resource_views.tsx";
 import { scenesOf, SceneView } from "./views/scene_view.tsx";
 import { isFaithfulness, StateView } from "./views/state_view.tsx";
-import { patternsOf, PatternView } from "./views/pattern_view.tsx";
-import { PowerView } from "./views/power_view.tsx";
-import { isWaveform, WaveformView } from "./views/waveform_view.tsx";
-import { radarOf, RangeDopplerView } from "./views/range_doppler_view.tsx";
-import {
-  ConfusionView,
-  DeliveryView,
-  ErrorView,
-  hasConfusion,
-  hasDeliveries,
-  hasErrors,
-} from "./views/report_views.tsx";
-import { Texts } from "./views/texts_view.tsx";
+import { TEXTS, Texts } from "./views/texts_view.tsx";
 import { useReports } from "./views/use_reports.ts";
-import { resourceGridOf, ResourceGridView } from "./views/resource_grid_view.tsx";
-import { hasUserRates, ScheduleView, UserRatesView } from "./views/users_view.tsx";
-import { surfaceOf, SurfaceView } from "./views/surface_view.tsx";
+import { customView, type View } from "./views/view.tsx";
+import { WAVEFORMS } from "./views/waveform_view.tsx";
 
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
 const POINTS = /symbols|frames|noise|iq_/;
@@ -49,100 +35,105 @@ const VIEWED = new Set([
   "isac.range_doppler_map.numpy",
   "semantic.importance_map.numpy",
 ]);
+
+const some = <T,>(items: T[], least = 1): T[] | null => items.length >= least ? items : null;
+const ofKind = (artifacts: readonly Artifact[], wanted: string) => artifacts.filter(({ kind }) => kind === wanted);
+
+/** The views in the order of the page. */
+const VIEWS: readonly View[] = [
+  customView(({ artifacts }) => scenesOf(artifacts), (scenes) => <SceneView {...scenes} />),
+  IMPORTANCE,
+  customView(
+    ({ artifacts }) => some(ofKind(artifacts, "image.batch.numpy"), 2),
+    (images) => <Images images={images} />,
+  ),
+  customView(
+    ({ reports }) => some(reports.filter(isFaithfulness)),
+    (reports, summary) => <StateView reports={reports} summary={summary} />,
+  ),
+  customView(({ artifacts, reports }) => {
+    const report = reports.find(isAnswers);
+    return report && { report, questions: artifacts.find(({ kind }) => kind === "vqa.questions.json") };
+  }, (answers) => <AnswerView {...answers} />),
+  customView(({ artifacts }) => {
+    const rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
+    return rankings && { rankings, texts: ofKind(artifacts, TEXTS).at(-1) };
+  }, (found) => <RankingView {...found} />),
+  customView(({ artifacts }) => some(ofKind(artifacts, TEXTS)), (texts) => <Texts texts={texts} />),
+  CONFUSIONS,
+  ANGLES,
+  RADAR,
+  customView(
+    ({ artifacts }) => resourceGridOf(artifacts),
+    (grid, summary) => <ResourceGridView grid={grid} summary={summary} />,
+  ),
+  DELIVERIES,
+  POSITIONS,
+  ERRORS,
+  BEAMS,
+  PATTERNS,
+  FOCI,
+  SURFACES,
+  USER_RATES,
+  SCHEDULES,
+  BUDGETS,
+  POWERS,
+  CHANNELS,
+  WAVEFORMS,
+  customView(({ artifacts }) => {
+    const symbols = artifacts.filter(({ dtype, kind }) => dtype?.startsWith("complex") && POINTS.test(kind));
+    const soft = ofKind(artifacts, "channel.llr.numpy");
+    return symbols.length + soft.length === 0 ? null : { symbols, soft };
+  }, (streams, summary) => <Streams {...streams} summary={summary} />),
+  customView(
+    ({ artifacts }) => some(artifacts.filter(({ dtype, kind }) => dtype?.startsWith("float") && !VIEWED.has(kind))),
+    (arrays, summary) => (
+      <ViewPanel title="Arrays">
+        <Choice
+          artifacts={arrays}
+          first={arrays.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind))}
+        >
+          {(artifact) => (
+            <ArrayView key={artifact.path} artifact={artifact} summary={summary} value={valueAxis(artifact)} />
+          )}
+        </Choice>
+      </ViewPanel>
+    ),
+  ),
+];
+
 export default function Signals({ documents: { summary } }: { documents: RunDocuments }) {
   const artifacts = useMemo(() => artifactsOf(summary), [summary]);
   const reports = useReports(summary, artifacts) ?? [];
-  const of = (test: (artifact: Artifact) => boolean) => artifacts.filter(test);
-  const images = of(({ kind }) => kind === "image.batch.numpy");
-  const texts = of(({ kind }) => kind === "text.batch.json");
-  const symbols = of(({ dtype, kind }) => (dtype?.startsWith("complex") ?? false) && POINTS.test(kind));
-  const waveforms = of(isWaveform);
-  const soft = of(({ kind }) => kind === "channel.llr.numpy");
-  const channels = channelsOf(artifacts), allocations = allocationsOf(artifacts, channels);
-  const beams = beamsOf(artifacts), hearing = hearingOf(artifacts), places = placesOf(artifacts);
-  const others = of(({ dtype, kind }) => dtype !== null && dtype.startsWith("float") && !VIEWED.has(kind));
-  const importance = importanceOf(artifacts);
-  const radar = radarOf(artifacts), resources = resourceGridOf(artifacts), delivering = reports.filter(hasDeliveries);
-  const patterns = patternsOf(artifacts), surface = surfaceOf(artifacts), foci = fociOf(artifacts);
-  const budgets = of(({ kind }) => kind === "ntn.link_budget.numpy");
-  const schedules = of(({ kind }) => kind === "ai_phy.schedule.numpy"), rated = reports.filter(hasUserRates);
-  const scenes = scenesOf(artifacts), rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
-  const faithful = reports.filter(isFaithfulness), answers = reports.find(isAnswers);
-  const confusion = reports.find(hasConfusion), erring = reports.filter(hasErrors);
-  if (
-    images.length + texts.length + symbols.length + waveforms.length + soft.length + others.length + channels.length +
-          beams.length + patterns.length + budgets.length + schedules.length + rated.length === 0 &&
-    importance === null && hearing === null && places === null && radar === null && resources === null &&
-    foci === null &&
-    delivering.length === 0 && confusion === undefined && faithful.length === 0 &&
-    answers === undefined && rankings === undefined
-  ) {
-    return <p class="empty">This run has no signals to show. Its files are under Artifacts.</p>;
-  }
+  const shown = VIEWS.map((view) => view({ artifacts, reports }, summary));
+  return shown.some(({ length }) => length > 0)
+    ? <div class="stack">{shown}</div>
+    : <p class="empty">This run has no signals to show. Its files are under Artifacts.</p>;
+}
+
+/** Symbols beside soft values. */
+function Streams({ symbols, soft, summary }: { symbols: Artifact[]; soft: Artifact[]; summary: RunSummary }) {
   return (
-    <div class="stack">
-      {scenes !== null && <SceneView {...scenes} />}
-      {importance !== null && <ImportanceView importance={importance} />}
-      {images.length > 1 && <Images images={images} />}
-      {faithful.length > 0 && <StateView reports={faithful} summary={summary} />}
-      {answers !== undefined && (
-        <AnswerView
-          report={answers}
-          questions={artifacts.find(({ kind }) => kind === "vqa.questions.json")}
-        />
+    <div class="beside">
+      {symbols.length > 0 && (
+        <ViewPanel title="Symbols">
+          <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
+            {(artifact) => <Layers artifact={artifact} summary={summary} />}
+          </Choice>
+        </ViewPanel>
       )}
-      {rankings !== undefined && <RankingView rankings={rankings} texts={texts.at(-1)} />}
-      {texts.length > 0 && <Texts texts={texts} />}
-      {confusion !== undefined && <ConfusionView report={confusion} summary={summary} />}
-      {hearing !== null && <AngleView hearing={hearing} summary={summary} />}
-      {radar !== null && <RangeDopplerView radar={radar} summary={summary} />}
-      {resources !== null && <ResourceGridView grid={resources} summary={summary} />}
-      {delivering.length > 0 && <DeliveryView reports={delivering} summary={summary} />}
-      {places !== null && <MapView places={places} summary={summary} />}
-      {erring.length > 0 && <ErrorView reports={erring} summary={summary} />}
-      {beams.length > 0 && <BeamView beams={beams} summary={summary} />}
-      {patterns.length > 0 && <PatternView patterns={patterns} summary={summary} />}
-      {foci !== null && <FocusView foci={foci} summary={summary} />}
-      {surface !== null && <SurfaceView surface={surface} summary={summary} />}
-      {rated.length > 0 && <UserRatesView reports={rated} summary={summary} />}
-      {schedules.map((schedule) => <ScheduleView key={schedule.path} schedule={schedule} summary={summary} />)}
-      {budgets.map((budget) => <BudgetView key={budget.path} budget={budget} summary={summary} />)}
-      {allocations.length > 0 && <PowerView allocations={allocations} summary={summary} />}
-      {channels.length > 0 && <ChannelView channels={channels} summary={summary} />}
-      {waveforms.length > 0 && <WaveformView waveforms={waveforms} summary={summary} />}
-      <div class="beside">
-        {symbols.length > 0 && (
-          <ViewPanel title="Symbols">
-            <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
-              {(artifact) => <Layers artifact={artifact} summary={summary} />}
-            </Choice>
-          </ViewPanel>
-        )}
-        {soft.length > 0 && (
-          <ViewPanel title="Soft values">
-            <Choice artifacts={soft}>
-              {(artifact) => (
-                <SeriesChart
-                  path={artifact.path}
-                  array={artifact.array}
-                  kind="histogram"
-                  title={`Log-likelihood ratios of ${artifact.step}`}
-                  value={{ title: "Log-likelihood ratio", unit: "" }}
-                  source={sourceOf(summary, artifact)}
-                />
-              )}
-            </Choice>
-          </ViewPanel>
-        )}
-      </div>
-      {others.length > 0 && (
-        <ViewPanel title="Arrays">
-          <Choice
-            artifacts={others}
-            first={others.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind))}
-          >
+      {soft.length > 0 && (
+        <ViewPanel title="Soft values">
+          <Choice artifacts={soft}>
             {(artifact) => (
-              <ArrayView key={artifact.path} artifact={artifact} summary={summary} value={valueAxis(artifact)} />
+              <SeriesChart
+                path={artifact.path}
+                array={artifact.array}
+                kind="histogram"
+                title={`Log-likelihood ratios of ${artifact.step}`}
+                value={{ title: "Log-likelihood ratio", unit: "" }}
+                source={sourceOf(summary, artifact)}
+              />
             )}
           </Choice>
         </ViewPanel>

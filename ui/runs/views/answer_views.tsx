@@ -8,7 +8,7 @@ import { valueText } from "../metrics.ts";
 import { Pager } from "../../pager.tsx";
 import { Check, type Column, Hidden, Table, Wait } from "../../parts.tsx";
 import { ViewPanel } from "./parts.tsx";
-import type { Report } from "./report_views.tsx";
+import type { Report } from "./use_reports.ts";
 import { Sign } from "../../sign.tsx";
 
 /** Rows of a page, and ids of a ranking. */

@@ -14,14 +14,20 @@ import { useMemo, useState } from "../../preact.ts";
 import type { RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
 import { type Block, MOST_VALUES, readBlock } from "../fetch_array.ts";
-import { bandwidthOf, type Channel, firstPair, lineNames } from "./channels.ts";
+import { bandwidthOf, type Channel, channelsOf, firstPair, lineNames } from "./channels.ts";
 import { Check, Select, Wait } from "../../parts.tsx";
 import { IndexChoice, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
+import { customView } from "./view.tsx";
 
 /** Lines of one figure; more cannot be distinguished. */
 const MOST_LINES = 6;
 
-export function ChannelView({ channels, summary }: { channels: Channel[]; summary: RunSummary }) {
+export const CHANNELS = customView(({ artifacts }) => {
+  const channels = channelsOf(artifacts);
+  return channels.length > 0 ? channels : null;
+}, (channels, summary) => <ChannelView channels={channels} summary={summary} />);
+
+function ChannelView({ channels, summary }: { channels: Channel[]; summary: RunSummary }) {
   const [first, second] = useMemo(() => firstPair(channels), [channels]);
   const [path, setPath] = useState(first.path), [against, setAgainst] = useState(second?.path ?? "");
   const [index, setIndex] = useState(0),

@@ -3,6 +3,9 @@ import { TextField } from "../../parts.tsx";
 import type { ComponentChildren } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 
+/** An array of a known shape. */
+export type Shaped = Artifact & { shape: number[] };
+
 export const nameOf = ({ step, name }: Artifact): string => `${step}.${name}`;
 
 /** The source of a figure: ids and digests of its run, which exported files hold. */

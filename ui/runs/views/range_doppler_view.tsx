@@ -16,26 +16,27 @@ import type { Artifact, RunSummary } from "../documents.ts";
 import { useLoaded } from "../../state/fetched.ts";
 import { readBlock } from "../fetch_array.ts";
 import { Table, Wait } from "../../parts.tsx";
-import { IndexChoice, metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
+import { IndexChoice, metadataNumber, nameOf, type Shaped, sourceOf, ViewPanel } from "./parts.tsx";
+import { customView } from "./view.tsx";
 
 /** A map [example, range bin, Doppler bin] with its targets. */
-export interface Radar {
-  map: Artifact & { shape: number[] };
+interface Radar {
+  map: Shaped;
   truth: Artifact | null;
   estimate: Artifact | null;
 }
 
-export function radarOf(artifacts: readonly Artifact[]): Radar | null {
+export const RADAR = customView(({ artifacts }): Radar | null => {
   const map = artifacts.find(({ kind, shape }) => kind === "isac.range_doppler_map.numpy" && shape?.length === 3);
   if (map === undefined) return null;
   const find = (role: string) =>
     artifacts.find(({ kind, shape }) =>
       kind === `isac.range_velocity_${role}.numpy` && shape?.length === 3 && shape[0] === map.shape![0]
     ) ?? null;
-  return { map: { ...map, shape: map.shape! }, truth: find("truth"), estimate: find("estimate") };
-}
+  return { map: map as Shaped, truth: find("truth"), estimate: find("estimate") };
+}, (radar, summary) => <RangeDopplerView radar={radar} summary={summary} />);
 
-export function RangeDopplerView({ radar: { map, truth, estimate }, summary }: { radar: Radar; summary: RunSummary }) {
+function RangeDopplerView({ radar: { map, truth, estimate }, summary }: { radar: Radar; summary: RunSummary }) {
   const [index, setIndex] = useState(0), [whole, setWhole] = useState(false), [asTable, setAsTable] = useState(false);
   const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
   const range = metadataNumber(map, "range_step_m") ?? 1, velocity = metadataNumber(map, "velocity_step_mps") ?? 1;

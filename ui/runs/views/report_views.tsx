@@ -1,21 +1,15 @@
-/** What reports hold beside their metrics: confusion matrices, lists of errors, transmissions of blocks. */
+/** What reports hold beside their metrics: confusion matrices, lists of errors, transmissions of blocks, rates of users. */
 import { isObject, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { type Confusion, confusionOf } from "../../../lib/figure/confusion_of.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";
 import type { Figure } from "../../../lib/figure/types.ts";
 import { Chart } from "../../charts/chart.tsx";
-import { errorFigure, type ErrorList, errorLists } from "../../charts/errors.ts";
+import { errorFigure, errorLists } from "../../charts/errors.ts";
 import { deliveriesFigure, deliveriesOf } from "../../charts/harq.ts";
-import { useState } from "../../preact.ts";
-import type { Artifact, RunSummary } from "../documents.ts";
-import { Select } from "../../parts.tsx";
-import { sourceOf, ViewPanel } from "./parts.tsx";
-
-/** A report with the artifact that it is. */
-export interface Report {
-  artifact: Artifact;
-  document: JsonObject;
-}
+import { userRatesFigure, userRatesOf } from "../../charts/users.ts";
+import { sourceOf } from "./parts.tsx";
+import type { Report } from "./use_reports.ts";
+import { view } from "./view.tsx";
 
 interface Named extends Confusion {
   label: string;
@@ -41,99 +35,77 @@ function confusionsOf({ document }: Report): Named[] {
   return [{ ...whole, label: "all" }, ...(parts.length > 1 ? parts : [])];
 }
 
-export const hasConfusion = ({ document }: Report): boolean => confusionOf(document) !== null;
+/** The ids of options that are the places in a list. */
+const placesOf = (texts: readonly string[]) => texts.map((text, at) => [String(at), text] as const);
 
-export function ConfusionView({ report, summary }: { report: Report; summary: RunSummary }) {
-  const [chosen, setChosen] = useState("0");
-  const all = confusionsOf(report), { labels, counts, label } = all[Number(chosen)] ?? all[0];
-  return (
-    <ViewPanel
-      title="Confusion"
-      controls={all.length > 1
-        ? (
-          <Select
-            label="Es/N0"
-            value={chosen}
-            options={all.map((one, i) => [String(i), one.label] as const)}
-            onChoose={setChosen}
-          />
-        )
-        : undefined}
-    >
+/** The first confusion matrix of a run, by ranges of Es/N0. */
+export const CONFUSIONS = view({
+  title: "Confusion",
+  matches: ({ reports }) => reports.filter(({ document }) => confusionOf(document) !== null).slice(0, 1),
+  keyOf: ({ artifact }) => artifact.path,
+  options: { label: "Es/N0", of: (report) => placesOf(confusionsOf(report).map(({ label }) => label)) },
+  figure(_, { item, option, summary }) {
+    const { labels, counts, label } = confusionsOf(item)[Number(option)];
+    return (
       <Chart
         figure={{
           form: "matrix",
           type: "confusion-matrix",
-          title: `Confusion matrix of ${report.artifact.step}`,
+          title: `Confusion matrix of ${item.artifact.step}`,
           subtitle: label === "all" ? "" : `Es/N0 ${label}`,
-          source: sourceOf(summary, report.artifact),
+          source: sourceOf(summary, item.artifact),
           labels,
           counts,
         }}
       />
-    </ViewPanel>
-  );
-}
+    );
+  },
+});
 
-/** A figure of each report. */
-export function ReportFigures({ title, reports, summary, figureOf }: {
-  title: string;
-  reports: Report[];
-  summary: RunSummary;
-  figureOf(document: JsonObject, facts: Pick<Figure, "subtitle" | "source">): Figure;
-}) {
-  return (
-    <ViewPanel title={title}>
-      {reports.map(({ artifact, document }) => (
-        <Chart
-          key={artifact.path}
-          figure={figureOf(document, { subtitle: artifact.step, source: sourceOf(summary, artifact) })}
-        />
-      ))}
-    </ViewPanel>
-  );
-}
+/** A figure of each report that holds something; null without. */
+const figures = <Found,>(
+  title: string,
+  found: (document: JsonObject) => Found | null,
+  figureOf: (found: Found, facts: Pick<Figure, "subtitle" | "source">) => Figure,
+) =>
+  view({
+    title,
+    matches({ reports }) {
+      const own = reports.filter(({ document }) => found(document) !== null);
+      return own.length === 0 ? [] : [own];
+    },
+    keyOf: (reports) => reports.map(({ artifact }) => artifact.path).join(" "),
+    figure: (_, { item, summary }) => (
+      <>
+        {item.map(({ artifact, document }) => {
+          const facts = { subtitle: artifact.step, source: sourceOf(summary, artifact) };
+          return <Chart key={artifact.path} figure={figureOf(found(document)!, facts)} />;
+        })}
+      </>
+    ),
+  });
 
-export const hasDeliveries = ({ document }: Report): boolean => deliveriesOf(document) !== null;
-
-export const DeliveryView = ({ reports, summary }: { reports: Report[]; summary: RunSummary }) => (
-  <ReportFigures
-    title="Retransmissions"
-    reports={reports}
-    summary={summary}
-    figureOf={(document, facts) =>
-      deliveriesFigure(deliveriesOf(document)!, { title: "Blocks by delivering transmission", ...facts })}
-  />
+export const DELIVERIES = figures(
+  "Retransmissions",
+  deliveriesOf,
+  (found, facts) => deliveriesFigure(found, { title: "Blocks by delivering transmission", ...facts }),
+);
+export const USER_RATES = figures(
+  "Users",
+  userRatesOf,
+  (found, facts) => userRatesFigure(found, { title: "Rate per user", ...facts }),
 );
 
-export const hasErrors = ({ document }: Report): boolean => errorLists(document).length > 0;
-
-export function ErrorView({ reports, summary }: { reports: Report[]; summary: RunSummary }) {
-  const [chosen, setChosen] = useState("0");
-  const lists = reports.flatMap((report) =>
-    errorLists(report.document).map((list): [Report, ErrorList] => [report, list])
-  );
-  const [report, list] = lists[Number(chosen)] ?? lists[0];
-  return (
-    <ViewPanel
-      title="Errors"
-      controls={lists.length > 1
-        ? (
-          <Select
-            label="Error"
-            value={chosen}
-            options={lists.map(([, { title }], i) => [String(i), title] as const)}
-            onChoose={setChosen}
-          />
-        )
-        : undefined}
-    >
-      <Chart
-        figure={errorFigure(list, {
-          subtitle: `${list.values.length} examples`,
-          source: sourceOf(summary, report.artifact),
-        })}
-      />
-    </ViewPanel>
-  );
-}
+/** Lists of errors, one at a time. */
+export const ERRORS = view({
+  title: "Errors",
+  matches: ({ reports }) =>
+    reports.flatMap((report) => errorLists(report.document).map((list) => ({ artifact: report.artifact, list }))),
+  keyOf: ({ artifact, list }) => `${artifact.path} ${list.title}`,
+  menu: { label: "Error", textOf: ({ list }) => list.title },
+  figure: (_, { item: { artifact, list }, summary }) => (
+    <Chart
+      figure={errorFigure(list, { subtitle: `${list.values.length} examples`, source: sourceOf(summary, artifact) })}
+    />
+  ),
+});

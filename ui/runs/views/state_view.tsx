@@ -8,7 +8,7 @@ import { Pager } from "../../pager.tsx";
 import { Check, Select, Wait } from "../../parts.tsx";
 import { ViewPanel } from "./parts.tsx";
 import { inputsOf, readRecipe } from "./recipe_inputs.ts";
-import type { Report } from "./report_views.tsx";
+import type { Report } from "./use_reports.ts";
 import { countOf, type Mark, type StateDiff, stateDiffs } from "./state_diff.ts";
 
 const SIGNS = { kept: "", omitted: "−", unsupported: "+" } as const;

@@ -8,6 +8,8 @@ import type { Artifact } from "../documents.ts";
 import { json } from "../fetch_artifact.ts";
 import { nameOf, optionOf } from "./parts.tsx";
 
+export const TEXTS = "text.batch.json";
+
 interface TextBatch {
   items: { id: string; text: string }[];
 }

@@ -3,7 +3,12 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { useEffect, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
 import { json } from "../fetch_artifact.ts";
-import type { Report } from "./report_views.tsx";
+
+/** A report with the artifact that it is. */
+export interface Report {
+  artifact: Artifact;
+  document: JsonObject;
+}
 
 /** Reports with images, which the views of images show. */
 const PICTURED = "metrics.image_reconstruction";

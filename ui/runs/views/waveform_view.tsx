@@ -6,21 +6,24 @@ import { PowerMap } from "../../charts/power_map.tsx";
 import { envelopeFigure, spectrumFigure } from "../../charts/spectra.ts";
 import { useMemo, useState } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
-import { useLoaded } from "../../state/fetched.ts";
 import { type Block, MOST_VALUES, readBlock } from "../fetch_array.ts";
-import { Select, Wait } from "../../parts.tsx";
-import { metadataNumber, nameOf, sourceOf, ViewPanel } from "./parts.tsx";
+import { Select } from "../../parts.tsx";
+import { metadataNumber, nameOf, sourceOf } from "./parts.tsx";
+import { view } from "./view.tsx";
 
-export const isWaveform = ({ kind, shape }: Artifact): boolean =>
-  kind === "channel.waveform.complex_numpy" && (shape?.[0] ?? 0) > 1;
-
-export function WaveformView({ waveforms, summary }: { waveforms: Artifact[]; summary: RunSummary }) {
-  const { value, ...wait } = useLoaded(
-    (signal) => Promise.all(waveforms.map((one) => readBlock(one, [], signal, { first: MOST_VALUES }))),
-    waveforms.map(({ path }) => path).join(" "),
-  );
-  const figures = useMemo(() => {
-    if (value === null) return null;
+export const WAVEFORMS = view({
+  title: "Waveforms",
+  matches({ artifacts }) {
+    const waveforms = artifacts.filter(({ kind, shape }) =>
+      kind === "channel.waveform.complex_numpy" && (shape?.[0] ?? 0) > 1
+    );
+    return waveforms.length === 0 ? [] : [waveforms];
+  },
+  keyOf: (waveforms) => waveforms.map(({ path }) => path).join(" "),
+  what: "the waveforms",
+  load: (waveforms, _, signal) =>
+    Promise.all(waveforms.map((one) => readBlock(one, [], signal, { first: MOST_VALUES }))),
+  figure(value, { item: waveforms, summary }) {
     const read = waveforms.map((artifact, i) => ({
       label: nameOf(artifact),
       real: value[i].real,
@@ -32,22 +35,15 @@ export function WaveformView({ waveforms, summary }: { waveforms: Artifact[]; su
       subtitle: cut ? `The first ${valueText(MOST_VALUES)} samples` : "",
       source: sourceOf(summary, ...waveforms),
     };
-    return [
-      spectrumFigure(read, { ...facts, title: "Spectrum" }),
-      envelopeFigure(read, { ...facts, title: "Envelope" }),
-    ];
-  }, [value]);
-  return (
-    <ViewPanel title="Waveforms">
-      {figures === null ? <Wait of={wait} what="the waveforms" /> : (
-        <>
-          {figures.map((figure) => <Chart key={figure.type} figure={figure} />)}
-          <EyeView waveforms={waveforms} read={value!} summary={summary} />
-        </>
-      )}
-    </ViewPanel>
-  );
-}
+    return (
+      <>
+        <Chart figure={spectrumFigure(read, { ...facts, title: "Spectrum" })} />
+        <Chart figure={envelopeFigure(read, { ...facts, title: "Envelope" })} />
+        <EyeView waveforms={waveforms} read={value} summary={summary} />
+      </>
+    );
+  },
+});
 
 /** Level of the darkest colour below the most crossed cell. */
 const EYE_DB = 30;
