@@ -36,10 +36,13 @@ export async function createRegistry(modules: readonly (URL | string)[] = []): P
   return registry;
 }
 
-/** The built-in operations, each loaded at the first use of its definition or contract. */
+let lazy: RegisteredOperation[] | undefined;
+
+/** The built-in operations, each loaded at the first use of its definition or contract, for all registries of this program. */
 function lazyOperations(): RegisteredOperation[] {
+  if (lazy !== undefined) return lazy;
   const require = nodeModule().createRequire(import.meta.url);
-  return Object.entries(digests.operations).map(([id, { module, contract_sha256 }]) => {
+  return lazy = Object.entries(digests.operations).map(([id, { module, contract_sha256 }]) => {
     const url = new URL(module, import.meta.url);
     let loaded: Operation | undefined;
     const load = () => loaded ??= exportedOperation(require(fileURLToPath(url)), id)!;

@@ -54,7 +54,7 @@ export async function buildPage(stateDir: string, program: string | null = null)
   // The page of a packaged program was built with it.
   const packaged = await builtIn(fileURLToPath(new URL("built/", here)));
   if (packaged !== null) return packaged;
-  const folder = join(stateDir, "ui", await sourcesDigest(here));
+  const folder = join(stateDir, "ui", sourcesKey ??= await sourcesDigest(here));
   const built = await builtIn(folder);
   if (built !== null) return built;
   try {
@@ -215,6 +215,9 @@ async function styles(here: URL): Promise<string> {
   )
     .replaceAll(";}", "}");
 }
+
+/** Made once by a program, for all its servers. */
+let sourcesKey: string | undefined;
 
 /** The key of a kept build: the page's folder, the library, of which the page takes a part, the lock file and Deno. */
 async function sourcesDigest(here: URL): Promise<string> {

@@ -1,12 +1,13 @@
 /**
- * Inspection of the template catalogue. Every call selects each source again, reads it once, compiles it strictly, checks
- * it against the registry and its entry: an earlier inspection authorises nothing.
+ * Inspection of the template catalogue. Every call selects each source again and reads it once. A text that was not valid
+ * before with the same operations is compiled strictly and checked against the registry and its entry: an earlier inspection
+ * authorises no other text.
  */
 import { type Diagnostic, diagnostic, findingsOf, SvcError } from "../contract/error.ts";
 import { sameValue } from "../contract/json.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import type { Registry } from "../contract/registry.ts";
-import { isObject, type JsonObject } from "../contract/value.ts";
+import type { RegisteredOperation, Registry } from "../contract/registry.ts";
+import { cloneValue, isObject, type JsonObject } from "../contract/value.ts";
 import type { SourceHashes } from "../plan/implementation_source.ts";
 import { planMatrix } from "../plan/plan_matrix.ts";
 import { planRecipe } from "../plan/planner.ts";
@@ -112,17 +113,35 @@ async function inspectEntry(entry: TemplateEntry, options: InspectionOptions): P
       description: typeof effective.description === "string" ? effective.description : null,
       step_count: effective.steps.length,
       task_id: taskOf(effective),
-      execution_profile: effective.execution_profile,
+      execution_profile: cloneValue(effective.execution_profile),
       steps: effective.steps.map(({ id, op, inputs }) => ({
         id,
         op,
         name: options.registry.get(op).operation.contract.name,
-        inputs: inputs as JsonObject,
+        inputs: cloneValue(inputs as JsonObject),
       })),
     },
     ...source,
     run_readiness: runReadiness(runs.flat(), options),
   } as TemplateRow;
+}
+
+/** The latest valid text of an entry, with the operations that it was checked with. No caller changes the forms. */
+const valid = new WeakMap<
+  TemplateEntry,
+  { text: string; operations: (RegisteredOperation | undefined)[]; forms: CheckedForms }
+>();
+
+function operationsOf({ effective, runs }: CheckedForms, registry: Registry): (RegisteredOperation | undefined)[] {
+  return [effective.steps, ...runs].flatMap((steps) => steps.map(({ op }) => registry.find(op)));
+}
+
+/** The forms of a text that was found valid with the operations of this registry. */
+function validForms(entry: TemplateEntry, text: string, registry: Registry): CheckedForms | null {
+  const kept = valid.get(entry);
+  if (kept?.text !== text) return null;
+  const now = operationsOf(kept.forms, registry);
+  return kept.operations.every((operation, index) => operation === now[index]) ? kept.forms : null;
 }
 
 /** Selects, reads, compiles and checks the source of an entry, all in one go. */
@@ -136,9 +155,16 @@ export async function resolveTemplate(entry: TemplateEntry, options: TemplateOpt
     });
     if (read === null) return { status: "unavailable", errors: [absent(entry)] };
     source = read.record;
+    const known = validForms(entry, read.text, options.registry);
+    if (known !== null) return { status: "valid", source, text: read.text, ...known };
     const { value, locate } = readRecipeText(read.text, { file: source.reference, format: "yaml" });
     const checked = await checkTemplateRecipe(value, entry, options, locate);
     if (checked.forms === null) return { status: "invalid", source, errors: errorsOf(checked.diagnostics) };
+    valid.set(entry, {
+      text: read.text,
+      operations: operationsOf(checked.forms, options.registry),
+      forms: checked.forms,
+    });
     return { status: "valid", source, text: read.text, ...checked.forms };
   } catch (error) {
     if (!(error instanceof SvcError)) throw error;
