@@ -1,11 +1,15 @@
-/** A short message after an action, with the way to take it back: it stays for ten seconds, or while the pointer or focus is on it. */
-import { type ComponentChildren, signal, useEffect, useState } from "./preact.ts";
+/**
+ * A short message after an action, with the way to take it back: it stays for ten seconds, or while the pointer or focus is on
+ * it. The message of an action under way stays until the next one.
+ */
+import { signal, useEffect, useState } from "./preact.ts";
 import { announce } from "./state/announce.ts";
 import { Close } from "./parts.tsx";
 
 interface Message {
-  text: ComponentChildren;
+  text: string;
   undo?: () => void;
+  stays?: true;
 }
 
 const message = signal<Message | null>(null);
@@ -13,8 +17,15 @@ const SHOWN_MS = 10_000;
 
 /** Shows a message in the place of the one before. @param undo takes the action back */
 export function toast(text: string, undo?: () => void): void {
-  message.value = { text, ...(undo && { undo }) };
-  announce(text);
+  show({ text, ...(undo && { undo }) });
+}
+
+/** Shows the message of an action under way, which the message of its end replaces. */
+export const toastUnderWay = (text: string): void => show({ text, stays: true });
+
+function show(next: Message): void {
+  message.value = next;
+  announce(next.text);
 }
 
 const close = () => message.value = null;
@@ -22,7 +33,7 @@ const close = () => message.value = null;
 export function Toast() {
   const shown = message.value, [held, setHeld] = useState(false);
   useEffect(() => {
-    if (shown === null || held) return;
+    if (shown === null || shown.stays || held) return;
     const timer = setTimeout(close, SHOWN_MS);
     return () => clearTimeout(timer);
   }, [shown, held]);

@@ -10,8 +10,11 @@ const share = (): number => Math.min(1, navigator.hardwareConcurrency / Deno.loa
 /** What is waited for now, with its start. */
 export const waits = new Set<{ what: string; since: number }>();
 
+/** The limit of one wait in time of the clock, for programs that take no other. */
+export const limitNowMs = (): number => LIMIT_MS / share();
+
 /** Adds up the time of a wait as on a free processor. */
-function stopwatch(): () => number {
+export function stopwatch(): () => number {
   let waitedMs = 0, lastMs = performance.now();
   return () => {
     const nowMs = performance.now();
