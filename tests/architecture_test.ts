@@ -389,7 +389,7 @@ const WRITES_MARKUP: Readonly<Record<string, string>> = {
   "lib/figure/svg.ts": "figures",
   "lib/http/dashboard_page.ts": "the document of the page; only values of the program",
   "lib/http/landing_page.ts": "the page without a dashboard",
-  "lib/http/overlay_image.ts": "boxes over an image",
+  "lib/figure/overlay_image.ts": "boxes over an image",
   "lib/figure/graph/svg.ts": "graph of a recipe",
   "lib/api/calls/benchmarks.ts": "headings of tables in notebooks; titles of the program",
   "ui/state/files.ts": "fonts of a figure; only files of the program",

@@ -6,7 +6,7 @@
  * A field has one name and one description. Over HTTP and in tools it is `older_than`, in TypeScript `olderThan`, on the
  * command line `--older-than`.
  */
-import { SvcError } from "../contract/error.ts";
+import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import { checkValue } from "../contract/schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
@@ -38,12 +38,16 @@ export interface HttpFace<F extends Shape> {
   returns: string;
   /** Fields that name files of the user; the network has none. */
   without?: readonly (keyof F & string)[];
+  /** The fields that it offers; all when left out. */
+  only?: readonly (keyof F & string)[];
   /** Fields with another name on the wire. In a GET the recipe has the name `path`: it is a file in recipes/. */
   names?: { readonly [Name in keyof F]?: string };
   /** Values of fields that are always the same over HTTP. */
   fixed?: { readonly [Name in keyof F]?: z.input<F[Name]> };
   /** Status of the reply; 200 when left out. */
   status?: 200 | 201;
+  /** Media type of a result of bytes, which is the reply. */
+  media?: string;
   /** Whether the reply carries an ETag. */
   stable?: boolean;
   /** Whether the reply is the same as long as the server lives. */
@@ -96,6 +100,8 @@ export interface Call<
   readonly tool?: ToolFace;
   /** The document of the result for others: a JSON object without paths of this machine. */
   publish?(result: Out): Doc | Promise<Doc>;
+  /** Findings on a result: every document of it carries those that warn as `warnings`, and its command prints them. */
+  findings?(result: Out): readonly Diagnostic[];
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }
 
@@ -122,8 +128,14 @@ interface Definition<
   cli?: Cli;
   tool?: ToolFace;
   publish?(result: Out): Doc | Promise<Doc>;
+  findings?(result: NoInfer<Out>): readonly Diagnostic[];
   run(core: SessionCore, input: z.output<z.ZodObject<F>>, means: Means): Out | Promise<Out>;
 }
+
+type Findings = readonly Diagnostic[];
+/** A result with findings needs a declaration of them. */
+type Declared<Out> = [Extract<Out, { diagnostics: Findings } | { warnings: Findings }>] extends [never] ? unknown
+  : { findings(result: NoInfer<Out>): Findings };
 
 /** Declares a call; its name is its place in the table, `runs.prune`. */
 export function call<
@@ -137,7 +149,7 @@ export function call<
   const Cli extends CliFace<F> = never,
 >(
   summary: string,
-  definition: Definition<F, Args, Out, Means, Http, Status, Doc, Cli>,
+  definition: Definition<F, Args, Out, Means, Http, Status, Doc, Cli> & Declared<Out>,
 ): Call<F, Args, Out, Means, Http, Status, Doc, Cli> {
   return {
     args: [] as unknown as Args,
@@ -148,6 +160,10 @@ export function call<
     summary,
   };
 }
+
+/** A document with the warnings among the findings on its result; a call without findings has none. */
+export const warned = <D extends object>(call: AnyCall, result: unknown, document: D): D =>
+  call.findings === undefined ? document : { warnings: call.findings(result).filter(isWarning), ...document };
 
 /** `older_than` as `olderThan`. */
 export type Camel<Name extends string> = Name extends `${infer Head}_${infer Rest}`

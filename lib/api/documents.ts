@@ -35,3 +35,13 @@ export const DIAGNOSTIC = documentOf<Diagnostic>(z.object({
   pointer: z.string().optional(),
   step_id: z.string().optional(),
 }));
+
+/** The findings in a result. */
+export const ownDiagnostics = ({ diagnostics }: { diagnostics: readonly Diagnostic[] }) => diagnostics;
+export const ownWarnings = ({ warnings }: { warnings: readonly Diagnostic[] }) => warnings;
+
+/** A published document with its `warnings`. */
+export function withWarnings(document: z.ZodType): z.ZodType {
+  const shape = document instanceof z.ZodObject ? document.shape : {};
+  return z.looseObject({ warnings: z.array(DIAGNOSTIC), ...shape });
+}

@@ -1,6 +1,7 @@
 /** The commands of calls: words, arguments, options and help follow from the call; a face adds how its result is shown. */
 import { type AnyCall, type Call as ApiCall, type Camel, camel, type CliFace, type Shape } from "../api/call.ts";
 import { isRecipe, wordOf, writtenAs, type WrittenField } from "../api/fields.ts";
+import type { Diagnostic } from "../contract/error.ts";
 import { prettyJson } from "../contract/json.ts";
 import { jsonSchemaOf } from "../contract/publish_schema.ts";
 import type { JsonObject, Value } from "../contract/value.ts";
@@ -77,6 +78,10 @@ export interface Face<Out, Means, Given, O, Shown = Out> {
   /** The message after the first Ctrl+C, where it cancels no running steps. */
   interruptNote?(options: Given extends { options: infer Values } ? Values : never): string | undefined;
   json?(result: Shown, given: Given): object | Promise<object>;
+  /** Findings on what is shown, where that is not the result of the call. */
+  findings?(result: Shown): readonly Diagnostic[];
+  /** The findings that are printed, where others were printed before or are part of what is shown. */
+  printed?(result: Shown, given: Given): readonly Diagnostic[];
   /** Prints the result for people; its JSON when left out. */
   show?(result: Shown, given: Given): string | void | Promise<string | void>;
   exit?(result: Shown, given: Given): number;
@@ -144,6 +149,7 @@ export function commandOf<
       summary: exits === undefined ? summary : `${summary}; ${exits}`,
       options: optionsOf(call, [...fields, ...without, ...Object.keys(fixed)], options),
       call: (given: AnyGiven) => own === undefined ? perform(given)() : own(given, perform(given)),
+      findings: face.findings ?? call.findings,
       show: show ?? ((result) => prettyJson(result as Value)),
     } as Parameters<typeof command>[0],
   );

@@ -2,7 +2,7 @@
  * Commands as declarations: words and arguments, options, the session call, and how its result is shown. Parsing, help,
  * JSON output, Ctrl+C, progress and exit codes are the same for all and stand here.
  */
-import { SvcError } from "../contract/error.ts";
+import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import { visibleLines } from "../contract/escape.ts";
 import { upperFirst } from "../contract/sentence.ts";
 import type { Value } from "../contract/value.ts";
@@ -151,6 +151,10 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   call(call: Call<ArgsOf<Usage>, ValuesOf<O>>): Result | Promise<Result>;
   /** The JSON value; `{schema_version: 1, ...result}` when left out; null where the call writes its own. */
   json?: ((result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>) => object | Promise<object>) | null;
+  /** Findings on the result: the JSON carries those that warn as `warnings`, and people get all on standard error. */
+  findings?(result: Result): readonly Diagnostic[];
+  /** The findings that people get, where others were printed before or are part of what is shown. */
+  printed?(result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>): readonly Diagnostic[];
   /** Whether texts of the result have several lines; those of all other results are put on one line each before `show`. */
   multiline?: boolean;
   /** Prints the result for people; a returned text is printed. */
@@ -234,9 +238,14 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
     context.exitCode = cancellation.isCancelled ? EXIT.canceled : spec.exit?.(result, call) ?? EXIT.ok;
     if (context.json) {
       if (spec.json === null) return;
-      context.emit((await spec.json?.(result, call) ?? { schema_version: 1, ...result as object }) as Value);
+      const document = await spec.json?.(result, call) ?? { schema_version: 1, ...result as object };
+      const warnings = [...context.warnings, ...spec.findings?.(result) ?? []].filter(isWarning);
+      const carries = spec.findings !== undefined || warnings.length > 0;
+      context.emit((carries ? { ...document, warnings } : document) as Value);
     } else {
-      const text = await spec.show(spec.multiline ? result : visibleLines(result), call);
+      const shown = spec.multiline ? result : visibleLines(result);
+      context.findings(spec.printed?.(shown, call) ?? spec.findings?.(shown) ?? []);
+      const text = await spec.show(shown, call);
       if (typeof text === "string") context.print(text);
     }
   } finally {

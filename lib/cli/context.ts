@@ -1,7 +1,7 @@
 /** The means of every command: the global options, the session and the two streams. */
 import { relative, resolve } from "node:path";
 import { adapterPaths } from "../adapter/paths.ts";
-import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import { visibleLine } from "../contract/escape.ts";
 import { prettyJson } from "../contract/json.ts";
 import { fileUrl } from "../contract/node_builtins.ts";
@@ -47,6 +47,8 @@ export class CliContext {
   readonly paintError: Paint;
   /** Set by a command whose outcome is not an error but not success either. */
   exitCode = 0;
+  /** Warnings of the start, such as an adapter that changed; the JSON of the command carries them. */
+  readonly warnings: Diagnostic[] = [];
   /** Shows a place of the recipe at hand with a caret under it. */
   excerpt: Excerpt | undefined;
 
@@ -87,7 +89,10 @@ export class CliContext {
       python,
       operations: operation.map((file) => fileUrl(resolve(file))),
       accelerator: onnxAccelerator,
-      logger: (finding) => this.note(formatDiagnostic(finding, this.paintError)),
+      logger: (finding) => {
+        if (isWarning(finding)) this.warnings.push(finding);
+        this.note(formatDiagnostic(finding, this.paintError));
+      },
     });
   }
 

@@ -1,6 +1,7 @@
 /** The routes of calls: the path takes fields by name, GET takes the others as a query and POST as a body. */
 import { AuthoredRecipe } from "../api/authored_recipe.ts";
-import type { AnyCall, Call, HttpFace, RefusalStatus, Shape } from "../api/call.ts";
+import { type AnyCall, type Call, type HttpFace, type RefusalStatus, type Shape, warned } from "../api/call.ts";
+import { withWarnings } from "../api/documents.ts";
 import { isRecipe, type RecipeField } from "../api/fields.ts";
 import { SvcError } from "../contract/error.ts";
 import type { Value } from "../contract/value.ts";
@@ -15,22 +16,23 @@ type TextField = z.ZodOptional<z.ZodString>;
 type QueryShape<F extends Shape> = {
   [Name in keyof F]: F[Name] extends RecipeField ? z.ZodString
     : F[Name] extends z.ZodOptional<z.ZodArray> | z.ZodOptional<z.ZodRecord> ? TextField
+    : F[Name] extends z.ZodArray | z.ZodRecord ? z.ZodString
     : F[Name];
 };
 type Without<H> =
   | (H extends { without: readonly (infer Name extends string)[] } ? Name : never)
   | (H extends { fixed: infer Fixed } ? keyof Fixed : never);
+type Offered<F, H> = H extends { only: readonly (infer Name extends keyof F)[] } ? Name : keyof F;
 type WireName<Name, H> = H extends { names: infer Names } ? Name extends keyof Names ? Names[Name] & string : Name
   : Name;
 type Left<F extends Shape, Path extends string, H> = {
-  [Name in Exclude<keyof F, PathParams<Path> | Without<H>> as WireName<Name, H> & string]: F[Name];
+  [Name in Exclude<Offered<F, H>, PathParams<Path> | Without<H>> as WireName<Name, H> & string]: F[Name];
 };
 type RepliesOf<Doc, Status extends RefusalStatus, H> =
   & {
-    readonly [Code in H extends { status: infer Code extends number } ? Code : 200]: {
-      description: string;
-      schema: z.ZodType<Doc>;
-    };
+    readonly [Code in H extends { status: infer Code extends number } ? Code : 200]: H extends { media: string }
+      ? { description: string; media: string }
+      : { description: string; schema: z.ZodType<Doc> };
   }
   & ReturnType<typeof refusals<Status>>;
 
@@ -56,11 +58,14 @@ export function routesOf<Calls extends Readonly<Record<string, AnyCall>>>(
 }
 
 function routeOf(call: AnyCall, name: string) {
-  const { route, returns, without = [], names = {}, fixed = {}, status = 200, ...how } = call.http as HttpFace<Shape>;
+  const { route, returns, without = [], names = {}, fixed = {}, status = 200, only, media, ...how } = call
+    .http as HttpFace<Shape>;
   const [method, path] = route.split(" ");
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
   const left = Object.entries(call.fields as Shape)
-    .filter(([name]) => ![...inPath, ...without, ...Object.keys(fixed)].includes(name));
+    .filter(([name]) =>
+      ![...inPath, ...without, ...Object.keys(fixed)].includes(name) && (only?.includes(name) ?? true)
+    );
   const wire = left.map(([name, type]) => [names[name] ?? name, type] as const);
   const perform = async (session: Session, params: object, given: Readonly<Record<string, unknown>>) => {
     const input: Record<string, unknown> = { ...fixed, ...params };
@@ -74,10 +79,18 @@ function routeOf(call: AnyCall, name: string) {
         : new AuthoredRecipe(value as Value);
     }
     const result = await session.perform(call, input, { confined: true });
-    const document = await call.publish?.(result) ?? result;
-    return status === 200 ? document as object : new Answer(document as object, { status });
+    if (media !== undefined) {
+      return new Answer(new Uint8Array(result as Uint8Array), { headers: { "content-type": media } });
+    }
+    const document = warned(call, result, await call.publish?.(result) ?? result as object);
+    return status === 200 ? document : new Answer(document, { status });
   };
-  const replies: Replies = { [status]: reply(returns, call.output), ...refusals(...call.refuses) };
+  const replies: Replies = {
+    [status]: media !== undefined
+      ? { description: returns, media }
+      : reply(returns, call.findings === undefined ? call.output : withWarnings(call.output)),
+    ...refusals(...call.refuses),
+  };
   const tool = typeof call.tool === "string" && call.tool !== "destructive"
     ? { name: call.tool }
     : call.tool && { name, destructive: call.tool === "destructive" };
@@ -115,7 +128,8 @@ export const RECIPE_FILE = z.string().describe(
 function queryField(type: z.ZodType): [z.ZodType, (text: string) => unknown] {
   const inner = type instanceof z.ZodOptional ? type.unwrap() as z.ZodType : type;
   if (isRecipe(type)) return [RECIPE_FILE, (given) => given];
-  const text = (how: string) => z.string().optional().describe(`${type.description ?? ""}${how}`);
+  const text = (how: string) =>
+    (inner === type ? z.string() : z.string().optional()).describe(`${type.description ?? ""}${how}`);
   if (inner instanceof z.ZodArray) return [text("; with commas"), (given) => given.split(",")];
   if (inner instanceof z.ZodRecord) return [text(": a=1,b=2"), placesOf];
   return [type, (given) => given];

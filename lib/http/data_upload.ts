@@ -7,6 +7,7 @@
 import { basename, extname } from "node:path";
 import { ARRAY_SUFFIXES } from "../artifact/array_file.ts";
 import { fileSource } from "../artifact/byte_source.ts";
+import { UPLOADS } from "../artifact/data_files.ts";
 import { inspectData } from "../artifact/data_inspect.ts";
 import { TEXT_SUFFIXES } from "../artifact/data_preview.ts";
 import { hashFile } from "../artifact/hash_file.ts";
@@ -32,8 +33,6 @@ import { quoted } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { lockSaving } from "./recipe_save.ts";
 
-/** Folder of the project for uploaded files. */
-export const UPLOADS = "uploads";
 const STAGED = ".staged";
 
 /** Bytes of one file: a request is in memory. */

@@ -3,12 +3,12 @@ import { basename } from "node:path";
 import { inside, openFile, readText } from "../artifact/inside.ts";
 import { exists } from "../artifact/path_kind.ts";
 import { SvcError } from "../contract/error.ts";
+import type { ArtifactFile } from "../run/artifact_file.ts";
 import { SUMS_FILE } from "../run/documents.ts";
 import { parseSha256Sums } from "../run/files.ts";
 import { MAX_DOCUMENT_BYTES } from "../run/read.ts";
 import type { Workspace } from "../run/workspace.ts";
 import { matches } from "./answer.ts";
-import type { ArtifactFile } from "./artifact_file.ts";
 import { Answer } from "./route.ts";
 
 interface Range {

@@ -10,7 +10,7 @@ import { JOB_KINDS, type JobKind, type Report } from "../http/jobs/types.ts";
 import type { Route, RouteTool } from "../http/route.ts";
 import type { PlainReply } from "../http/threads/protocol.ts";
 import type { Session } from "../api/session.ts";
-import type { Shape } from "../api/call.ts";
+import { type Shape, warned } from "../api/call.ts";
 import { runs as runCalls } from "../api/calls/runs.ts";
 import { canonicalJson } from "../contract/json.ts";
 import { SvcError } from "../contract/error.ts";
@@ -177,7 +177,8 @@ function jobTool(kind: JobKind): Tool {
       const { request, prepared } = await admit(session, sent === undefined ? given : { ...given, recipe: sent }, true);
       const execution = { parallel_workers, parallel_points } as JsonObject;
       const means = { execution, cancellation, onEvent: onReport };
-      return face!.reply(await performRequest(session, kind, { request: request as JsonObject, prepared }, means));
+      const result = await performRequest(session, kind, { request: request as JsonObject, prepared }, means);
+      return warned(call, result, face!.reply(result));
     },
   });
   const { recipe: sent, ...others } = made.input.properties as Record<string, JsonObject>;

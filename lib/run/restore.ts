@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { discardEntry, entryInside, inside, type InsidePath, makeFolder } from "../artifact/inside.ts";
 import { hashFile } from "../artifact/hash_file.ts";
-import { SvcError } from "../contract/error.ts";
+import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { executePlan } from "../execute/execute.ts";
 import type { StepRow } from "../execute/types.ts";
@@ -27,6 +27,8 @@ export interface RestoreReport extends JsonObject {
   status: "restored" | "complete";
   files: number;
   size_bytes: number;
+  /** Of the plan by which the steps ran again. */
+  warnings: Diagnostic[];
 }
 
 /**
@@ -46,17 +48,18 @@ export async function restoreRun(
   using _lock = lockRuns(workspace, [run_id], "restore");
   const files = options.files ?? DISK;
   const pruned = readPruned(directory);
-  if (pruned === null) return { run_id, status: "complete", files: 0, size_bytes: 0 };
+  if (pruned === null) return { run_id, status: "complete", files: 0, size_bytes: 0, warnings: [] };
   // An interrupted restore or prune leaves some files in place.
   const missing = pruned.files.filter(({ path, sha256 }) =>
     sizeOf(inside(directory, path)) === null || hashFile(inside(directory, path)).sha256 !== sha256
   );
   const scratch = inside(workspace.transit, run_id);
+  let warnings: Diagnostic[] = [];
   try {
     if (missing.length > 0) {
       files.remove(scratch);
       makeFolder(scratch);
-      await executeAgain(workspace, { directory, summary, scratch, missing, run_id }, options);
+      warnings = await executeAgain(workspace, { directory, summary, scratch, missing, run_id }, options);
       putBack(directory, scratch, missing, files);
     }
     files.remove(entryInside(directory, PRUNED_FILE));
@@ -66,7 +69,7 @@ export async function restoreRun(
     discardEntry(scratch, files.remove);
   }
   const size_bytes = missing.reduce((total, file) => total + file.size_bytes, 0);
-  return { run_id, status: "restored", files: missing.length, size_bytes };
+  return { run_id, status: "restored", files: missing.length, size_bytes, warnings };
 }
 
 /** While `pruned.json` exists, the bundle claims none of these files. */
@@ -87,7 +90,7 @@ export function putBack(
   for (const folder of folders) files.sync(folder);
 }
 
-/** Executes the recipe in the folder `scratch`. @throws SvcError where a missing file does not come out as recorded */
+/** Executes the recipe in the folder `scratch`. @returns the warnings of its plan @throws SvcError where a missing file does not come out as recorded */
 async function executeAgain(
   workspace: Workspace,
   { directory, summary, scratch, missing, run_id }: {
@@ -98,7 +101,7 @@ async function executeAgain(
     run_id: string;
   },
   options: RestoreOptions,
-): Promise<void> {
+): Promise<Diagnostic[]> {
   const planned = readDocument(directory, PLAN_FILE), { runner } = planned;
   const { parallel_workers, backend, implementation } = executionOf(summary);
   const { parallelWorkers } = checkOptions({
@@ -110,7 +113,7 @@ async function executeAgain(
   const mode = "compat",
     chained = chainedSteps(planned),
     asked = { raw, mode, runner, backend, implementation, chained } as const;
-  const { planned: { plan, recipe } } = await prepareRun({ ...options, ...asked });
+  const { planned: { plan, recipe, diagnostics } } = await prepareRun({ ...options, ...asked });
   if (!options.ignoreEstimate) checkResources(plan, workspace.stateDir);
   const rows: StepRow[] = [];
   const { registry, cancellation, readiness, execute = executePlan, onEvent } = options;
@@ -142,7 +145,7 @@ async function executeAgain(
     rows.flatMap(({ outputs }) => Object.values(outputs).map(({ path, sha256 }) => [path, sha256])),
   );
   const differing = missing.filter(({ path, sha256 }) => made.get(path) !== sha256);
-  if (differing.length === 0) return;
+  if (differing.length === 0) return diagnostics.filter(isWarning);
   const stepOf = ({ path }: PrunedFile) => path.split("/")[1];
   const order = plan.steps.map(({ step_id }) => step_id);
   const first = order.find((step) => differing.some((file) => stepOf(file) === step)) ?? stepOf(differing[0]);

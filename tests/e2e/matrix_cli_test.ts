@@ -48,6 +48,7 @@ Deno.test(
       "expanded_count",
       "canonical_matrix",
       "recipes",
+      "warnings",
     ]);
     assert.equal(expanded.json.expanded_count, 11);
     assert.equal(

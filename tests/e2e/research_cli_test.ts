@@ -99,8 +99,10 @@ Deno.test(
       "metrics",
       "benchmark",
       "catalog_validation",
+      "warnings",
     ]);
     assert.equal(json.source, "recipe.metadata.research");
     assert.equal(json.catalog_validation.warnings.length, 2);
+    assert.deepEqual(json.warnings, json.catalog_validation.warnings);
   }),
 );

@@ -51,6 +51,13 @@ Deno.test(
     assert.deepEqual(plan.json.warnings, plan.json.diagnostics);
     const without = await svc(["recipe", "plan", "-", "--json", "--no-lint"], { cwd, stdin: MISTAKES });
     assert.deepEqual(without.json.diagnostics, []);
+    const { json: linted } = await svc(["recipe", "lint", "-", "--json"], { cwd, stdin: MISTAKES });
+    assert.ok(linted.warnings.length > 0);
+    assert.deepEqual(linted.warnings, linted.issues.filter(({ severity }: Found) => severity === "warning"));
+    for (const words of ["validate -", "graph -", "explain - link", "specs -", "expand-matrix -"]) {
+      const { json } = await svc(["recipe", ...words.split(" "), "--json"], { cwd, stdin: MISTAKES });
+      assert.ok(Array.isArray(json.warnings), words);
+    }
   }),
 );
 

@@ -41,7 +41,14 @@ Deno.test(
     const args = ["template", "instantiate", "semantic_comm.image_reconstruction.protected_digital", "--json"];
     const { code, stdout, json } = await svc([...args, "--set", "tx_power.target_power=2.0"], { cwd });
     assert.equal(code, 0);
-    assert.deepEqual(Object.keys(json), ["schema_version", "status", "recipe", "provenance", "diagnostics"]);
+    assert.deepEqual(Object.keys(json), [
+      "schema_version",
+      "status",
+      "recipe",
+      "provenance",
+      "diagnostics",
+      "warnings",
+    ]);
     assert.equal(json.status, "instantiated");
     assert.deepEqual(json.recipe.metadata.template_provenance, json.provenance);
     assert.match(stdout, /"target_power": 2\.0,/);

@@ -1,11 +1,11 @@
 /** Adapters: external code in folders, its permissions, and scaffolds to start from. */
-import { SvcError } from "../../contract/error.ts";
+import { isWarning, SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import type { ScaffoldKind } from "../../adapter/scaffold.ts";
 import type { AdapterInspection } from "../../adapter/types.ts";
 import { call } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { documentOf } from "../documents.ts";
+import { DIAGNOSTIC, documentOf, ownDiagnostics } from "../documents.ts";
 import { flag, text } from "../fields.ts";
 
 const FOLDER = { folder: z.string() };
@@ -52,6 +52,7 @@ export const adapters = {
     fields: { ...FOLDER, load_modules: z.boolean().default(true).describe("load the code once in its sandbox") },
     args: ["folder"],
     cli: { usage: "<folder>", without: ["load_modules"] },
+    findings: ownDiagnostics,
     async run(core, { folder, load_modules: loadModules }) {
       const inspection = await usableFolder(core, folder);
       const [{ createRegistry }, { loadAdapters }] = await Promise.all([
@@ -70,6 +71,7 @@ export const adapters = {
     fields: FOLDER,
     args: ["folder"],
     cli: { usage: "<folder>" },
+    findings: ownDiagnostics,
     run: async (core, { folder }) => await core.inspectAdapter(folder),
   }),
 
@@ -103,11 +105,18 @@ export const adapters = {
 
   /** Inspections of the adapters of the session. */
   list: call("List the loaded adapters with their grants", {
-    output: z.object({ adapters: z.array(documentOf<ReturnType<typeof published>>()) }),
+    output: z.object({
+      adapters: z.array(documentOf<ReturnType<typeof published>>()),
+      warnings: z.array(DIAGNOSTIC),
+    }),
     http: { route: "get /api/adapters", returns: "A row each" },
     cli: {},
     tool: true,
-    publish: (found: AdapterInspection[]) => ({ adapters: found.map(published) }),
+    publish(found: AdapterInspection[]) {
+      const adapters = found.map(published);
+      return { adapters, warnings: adapters.flatMap(({ diagnostics }) => diagnostics).filter(isWarning) };
+    },
+    findings: (found: AdapterInspection[]) => found.flatMap(({ diagnostics }) => diagnostics),
     async run(core): Promise<AdapterInspection[]> {
       const found: AdapterInspection[] = [];
       for (const { folder } of core.adapterSources) found.push(await core.inspectAdapter(folder));
@@ -119,6 +128,7 @@ export const adapters = {
   usable: call("Inspect an adapter that can be used", {
     fields: FOLDER,
     args: ["folder"],
+    findings: ownDiagnostics,
     run: async (core, { folder }) => await usableFolder(core, folder),
   }),
 };

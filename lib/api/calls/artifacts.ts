@@ -3,7 +3,7 @@ import { z } from "../../contract/zod.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore, ArtifactVerification } from "../../training/store.ts";
 import { call } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { documentOf } from "../documents.ts";
+import { documentOf, ownDiagnostics } from "../documents.ts";
 import { flag, text, texts } from "../fields.ts";
 
 const REFERENCE = { artifact: z.string().describe("id, digest or path") };
@@ -41,6 +41,7 @@ export const artifacts = {
     },
     args: ["folder"],
     cli: { usage: "<folder>", without: ["operations"] },
+    findings: ownDiagnostics,
     async run(core, { folder, ...options }) {
       await known(core, ...options.operations ?? []);
       const { contractOf } = await storeOf(core);
@@ -62,6 +63,7 @@ export const artifacts = {
     },
     args: ["package"],
     cli: { usage: "<package>" },
+    findings: ({ artifact }: { artifact: ArtifactRow }) => artifact.diagnostics,
     async run(core, { package: from, ...options }, { bytes }: { bytes?: Uint8Array }) {
       await known(core, options.operation);
       const { importTrainedArtifact } = await storing();
@@ -93,6 +95,7 @@ export const artifacts = {
     refuses: [404],
     http: { route: "get /api/trained-artifacts/:artifact", returns: "Its row", fixed: { paths: false } },
     publish: ({ row }: ArtifactDetail) => published(row),
+    findings: ({ row }: ArtifactDetail) => row.diagnostics,
     cli: { usage: "<artifact>", without: ["paths"] },
     run: async (core, { artifact, paths }): Promise<ArtifactDetail> =>
       (await storing()).showTrainedArtifact(artifact, await storeOf(core, paths)),
@@ -106,6 +109,7 @@ export const artifacts = {
     refuses: [404],
     http: { route: "get /api/trained-artifacts/:artifact/verify", returns: "The report", fixed: { paths: false } },
     publish: ({ path: _path, ...report }: ArtifactVerification) => report,
+    findings: ownDiagnostics,
     cli: { usage: "<artifact>", without: ["paths"], exits: "exit 6 when one fails" },
     run: async (core, { artifact, paths }): Promise<ArtifactVerification> =>
       (await storing()).verifyTrainedArtifact(artifact, await storeOf(core, paths)),
@@ -115,6 +119,7 @@ export const artifacts = {
   remove: call("Remove an artifact from the managed store", {
     fields: REFERENCE,
     args: ["artifact"],
+    findings: () => [],
     run: async ({ workspace: { stateDir } }, { artifact }): Promise<ArtifactRow> =>
       (await storing()).removeTrainedArtifact(artifact, { stateDir }),
   }),
@@ -123,6 +128,7 @@ export const artifacts = {
   stored: call("Find an artifact of the managed store", {
     fields: REFERENCE,
     args: ["artifact"],
+    findings: () => [],
     run: async ({ workspace: { stateDir } }, { artifact }): Promise<ArtifactRow> =>
       (await storing()).showTrainedArtifact(artifact, { stateDir }).row,
   }),

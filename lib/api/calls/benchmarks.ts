@@ -1,6 +1,7 @@
 /** Benchmarks: packs, their runs, and the results. */
 import { isAbsolute, relative } from "node:path";
 import { refusal, SvcError } from "../../contract/error.ts";
+import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
@@ -14,10 +15,11 @@ import type {
 } from "../../study/engine/on_engine.ts";
 import { ENGINES } from "../../study/engine/types.ts";
 import type { LoadedPack, PackLoad } from "../../study/pack/load_pack.ts";
+import type { PackEntry } from "../../study/pack/pack.ts";
 import type { PackListRow } from "../../study/pack/packs.ts";
 import type { ReplicationOptions } from "../../study/pack/replication.ts";
 import type { Suite } from "../../study/pack/suites.ts";
-import type { ResultDocument, Snapshot } from "../../study/pack/types.ts";
+import type { Replication, ResultDocument, Snapshot } from "../../study/pack/types.ts";
 import type { PlotFiles } from "../../study/report/plot_files.ts";
 import type { ResultDiff } from "../../study/report/compare_results.ts";
 import type { RateDifferences } from "../../study/report/rate_differences.ts";
@@ -26,7 +28,7 @@ import type { ResultListRow } from "../../study/rows/store.ts";
 import type { BenchmarkVerification } from "../../study/verify.ts";
 import { call, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { documentOf, FIGURE, OBJECT, textFiles } from "../documents.ts";
+import { DIAGNOSTIC, documentOf, FIGURE, OBJECT, ownDiagnostics, textFiles } from "../documents.ts";
 import { pullCall, pushCall } from "../exchange_calls.ts";
 import {
   BASELINE,
@@ -188,6 +190,57 @@ export const benchmarks = {
     },
   }),
 
+  /**
+   * A listed pack, or a file in `benchmarks/` of the project, with every finding.
+   * @returns the pack; null where its file cannot be read as one
+   * @throws SvcError `path_forbidden`, `pack_not_found`
+   */
+  pack: call("Show a pack: its protocol, its recipes, and the findings of `svc benchmark validate`", {
+    fields: { path: z.string().describe("name or id of a pack, or its file in benchmarks/") },
+    args: ["path"],
+    output: z.object({
+      status: z.enum(["valid", "invalid"]),
+      name: z.string(),
+      pack: documentOf<JsonObject>().nullable(),
+      sha256: z.string().nullable(),
+      replication: documentOf<Replication>().nullable(),
+      recipes: z.array(
+        documentOf<
+          & Pick<PackEntry, "id" | "label" | "role" | "path" | "skip_reason">
+          & Pick<PackEntry["params"], "method_id" | "baseline_id" | "matrix_selection">
+        >(),
+      ),
+      diagnostics: z.array(DIAGNOSTIC),
+    }),
+    refuses: [400, 403, 404],
+    http: { route: "get /api/benchmarks/pack", returns: "The pack; null where its file cannot be read as one" },
+    tool: "packs_show",
+    findings: ownDiagnostics,
+    async run(core, { path }) {
+      const { file, name } = (await packs()).confinedPack(path, core.workspace.projectRoot);
+      const loaded = await load(core, file, {}), { pack, valid, diagnostics } = loaded;
+      const { recipes, replication } = loaded.pack === null ? { recipes: [], replication: null } : loaded;
+      return {
+        status: valid ? "valid" as const : "invalid" as const,
+        name,
+        pack: pack?.document ?? null,
+        sha256: pack?.sha256 ?? null,
+        replication,
+        recipes: recipes.map(({ entry: { id, label, role, path, skip_reason, params } }) => ({
+          id,
+          label,
+          role,
+          path,
+          skip_reason,
+          method_id: params.method_id,
+          baseline_id: params.baseline_id,
+          matrix_selection: params.matrix_selection,
+        })),
+        diagnostics,
+      };
+    },
+  }),
+
   /** The file of a pack. @throws SvcError `pack_not_found` */
   file: call("Find the file of a pack", {
     fields: { pack: z.string() },
@@ -203,6 +256,7 @@ export const benchmarks = {
   load: call("Check a pack and its recipes without running them", {
     fields: PACK,
     args: ["pack"],
+    findings: ownDiagnostics,
     run: (core, { pack }, options: PackOptions) => load(core, pack, options),
   }),
 
@@ -213,6 +267,7 @@ export const benchmarks = {
   loaded: call("Load a pack that can run", {
     fields: PACK,
     args: ["pack"],
+    findings: ownDiagnostics,
     run: (core, { pack }, options: PackOptions & { name?: string }) => loaded(core, pack, options),
   }),
 
@@ -233,6 +288,7 @@ export const benchmarks = {
       drop: DROP,
     },
     args: ["pack"],
+    findings: ownDiagnostics,
     async run(core, { pack, ...fields }, means: Means<typeof ROWS>): Promise<BenchmarkRunResult> {
       const { runBenchmark } = await import("../../study/run_benchmark.ts");
       const given = { ...camelKeys(fields), ...means, ...await running(core, pack, means) };
@@ -248,6 +304,7 @@ export const benchmarks = {
   shard: call("Run every n-th row of a pack into a folder that a merge reads", {
     fields: { ...PACK, ...ROWS },
     args: ["pack"],
+    findings: ownDiagnostics,
     async run(
       core,
       { pack, ...fields },
@@ -274,6 +331,7 @@ export const benchmarks = {
       into: text("id of the result (default: from the pack and the time)", "result"),
     },
     args: ["pack", "folders"],
+    findings: ownDiagnostics,
     async run(core, { pack, folders, into: resultId }, means: Pick<PackRun, "onEvent"> & Cancellable) {
       const { mergeShards } = await import("../../study/run_benchmark.ts");
       const { onEvent } = means;
@@ -300,11 +358,12 @@ export const benchmarks = {
       resume: text("continue a submitted benchmark; missing rows are submitted again", "result"),
     },
     args: ["pack"],
+    findings: ownDiagnostics,
     async run(
       core,
       { pack, on, shards, retries = 2, sbatch, hosts, detach, resume, ...fields },
       means: EngineMeans,
-    ): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {
+    ): Promise<BenchmarkRunResult | BenchmarkStatus & Pick<BenchmarkRunResult, "diagnostics">> {
       const [{ followBenchmark, recordOf, resumeWith, statusOf, submitBenchmark }, { optionWords }] = await Promise.all(
         [
           engine(),
@@ -344,7 +403,8 @@ export const benchmarks = {
           }),
         );
       const following = { record, loaded: ready, workspace, retries, again: before !== null, cancellation, onEvent };
-      return (detach ? null : await followBenchmark(following)) ?? await statusOf(workspace, record.result_id);
+      const made = (detach ? null : await followBenchmark(following)) ?? await statusOf(workspace, record.result_id);
+      return { ...made, diagnostics: ready.diagnostics };
     },
   }),
 

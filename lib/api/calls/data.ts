@@ -1,5 +1,7 @@
 /** Datasets: those of the program, of the state directory, published ones, and manifests of images, texts and bits. */
-import { basename, dirname, extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, relative, resolve } from "node:path";
+import type { DataContents, DataFolder } from "../../artifact/data_files.ts";
+import type { DataSet } from "../../artifact/data_sets.ts";
 import type { ImageManifest, MakeManifestOptions } from "../../artifact/dataset_manifest.ts";
 import type { ImageArchive } from "../../artifact/image_archive.ts";
 import type { TextManifest } from "../../artifact/text_manifest.ts";
@@ -7,7 +9,8 @@ import type { MakeLinesOptions } from "../../artifact/text_lines_file.ts";
 import type { TextLinesManifest } from "../../artifact/text_lines.ts";
 import type { MakeTextOptions } from "../../artifact/text_manifest_files.ts";
 import type { FetchDatasetOptions } from "../../fetch/datasets.ts";
-import { exists, isFolder } from "../../artifact/path_kind.ts";
+import { checkPath, confine } from "../../artifact/confine.ts";
+import { entryInfo, exists, isFolder } from "../../artifact/path_kind.ts";
 import { readBounded } from "../../artifact/read_file.ts";
 import { type Code, type Diagnostic, isWarning, SvcError } from "../../contract/error.ts";
 import { sha256Hex } from "../../contract/hash.ts";
@@ -15,7 +18,8 @@ import { prettyJson } from "../../contract/json.ts";
 import { didYouMean } from "../../contract/nearest.ts";
 import { isObject, type JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
-import { call, camelKeys } from "../call.ts";
+import { call, camelKeys, type Origin } from "../call.ts";
+import { documentOf, OBJECT, ownWarnings } from "../documents.ts";
 import { pullCall, pushCall } from "../exchange_calls.ts";
 import { flag, text } from "../fields.ts";
 
@@ -43,6 +47,15 @@ export interface WrittenManifest {
   warnings: Diagnostic[];
 }
 
+/** A manifest that was written, without its samples. */
+interface MadeManifest extends Pick<WrittenManifest, "path" | "sha256"> {
+  /** Of the dataset; null for bit payloads. */
+  id: string | null;
+  kind: string;
+  sample_count: number | null;
+  warnings: string[];
+}
+
 /** A manifest that was read, with its digest. */
 export interface CheckedManifest {
   manifest: ImageManifest | TextManifest | TextLinesManifest;
@@ -51,7 +64,7 @@ export interface CheckedManifest {
   warnings: Diagnostic[];
 }
 
-export type DatasetImages = {
+type DatasetImages = {
   dataset: string;
   available: boolean;
   images: { id: string; width: number; height: number; sha256: string | null }[];
@@ -64,6 +77,12 @@ const MAX_BITS_BYTES = 2 ** 28;
 /** Of a file that is described, as of one that an operation reads. */
 const MAX_DATA_BYTES = 2 ** 30;
 
+const SETS = z.object({
+  sets: z.array(documentOf<DataSet>(z.object({ path: z.string(), kind: z.string(), state: z.string() }))),
+  truncated: z.boolean(),
+});
+
+const projectFiles = () => import("../../artifact/data_files.ts");
 const bundledSets = () => import("../../artifact/bundled.ts");
 const publishedSets = () => import("../../artifact/published_datasets.ts");
 const fetchedSets = () => import("../../fetch/datasets.ts");
@@ -171,19 +190,54 @@ export const data = {
     },
   }),
 
+  /** The files of a folder of the project, folders first, at most 500. @throws SvcError `path_forbidden`, `not_found`, `usage_invalid` */
+  files: call("List the files of a folder of the project", {
+    fields: { folder: z.string().default("").describe("relative to the project; empty for the project") },
+    args: ["folder"],
+    output: documentOf<DataFolder>(z.object({ folder: z.string(), files: z.array(OBJECT), truncated: z.boolean() })),
+    refuses: [400, 403, 404],
+    http: { route: "get /api/data/files", returns: "Files by name, folders first, at most 500" },
+    run: async ({ workspace }, { folder }) => (await projectFiles()).dataFolder(workspace.projectRoot, folder),
+  }),
+
+  /** What a file of the project holds, or thumbnails of the images of a folder. @throws SvcError as `files`, and those of the format */
+  preview: call("Show what a file holds: lines, spectrum, power-delay profile, thumbnails of images", {
+    fields: { path: z.string().describe("file or folder, relative to the project") },
+    args: ["path"],
+    output: documentOf<DataContents>(z.object({ path: z.string(), kind: z.string(), preview: OBJECT.nullable() })),
+    refuses: [400, 403, 404],
+    http: { route: "get /api/data/preview", returns: "Description and preview" },
+    run: async ({ workspace }, { path }) => await (await projectFiles()).dataContents(workspace.projectRoot, path),
+  }),
+
+  /** The data of the project that sources can read, and whether they changed since their manifests were written. */
+  sets: call("List the data of the project that sources can read: manifests, recordings and files of arrays", {
+    output: SETS,
+    http: {
+      route: "get /api/data/sets",
+      returns: "Each with its state: manifests are compared with their files, up to 256 MiB of them",
+    },
+    cli: {},
+    run: async ({ workspace }) => (await projectFiles()).dataSets(workspace.projectRoot),
+  }),
+
   /**
-   * The images of a dataset with an image-dataset manifest: of a bundled one when `file`, the place of a file of the dataset,
-   * is left out.
-   * @throws SvcError `not_found` with the nearest name, `dataset_manifest_invalid`, `boundary_hash_mismatch`
+   * The images of a dataset with an image-dataset manifest: a bundled one, one of the state directory, or a folder.
+   * @throws SvcError `not_found` with the nearest name, `path_forbidden`, `dataset_manifest_invalid`, `boundary_hash_mismatch`
    */
   images: call("List the images of a dataset", {
-    fields: { id: z.string() },
+    fields: {
+      id: z.string().describe("id of a bundled dataset, or of one in the state directory"),
+      dataset_dir: text("folder of the project with an image-dataset manifest", "folder"),
+    },
     args: ["id"],
-    async run(
-      { workspace: { stateDir } },
-      { id },
-      { file }: { file?: (path: string) => string },
-    ): Promise<DatasetImages> {
+    output: documentOf<DatasetImages>(
+      z.object({ dataset: z.string(), available: z.boolean(), images: z.array(OBJECT) }),
+    ),
+    refuses: [400, 403, 404],
+    http: { route: "get /api/datasets/images", returns: "Images, or how to fetch them", names: { id: "dataset" } },
+    cli: { usage: "<id>" },
+    async run({ workspace: { projectRoot, stateDir } }, { id, dataset_dir }): Promise<DatasetImages> {
       const [{ BUNDLED_DATASETS, isBundledDatasetPresent, readBundledFile }, { parseImageManifest }, pictures] =
         await Promise.all([
           bundledSets(),
@@ -191,23 +245,27 @@ export const data = {
           import("../../artifact/image_file.ts"),
         ]);
       const { decodeImage, MAX_IMAGE_FILE_BYTES } = pictures;
-      if (file === undefined) {
-        await checkKnown(id);
-        if (!Object.hasOwn(BUNDLED_DATASETS, id)) {
-          throw new SvcError("not_found", `Cannot find a bundled dataset named ${id}`);
-        }
-        if (!isBundledDatasetPresent(id, { stateDir })) {
-          return { dataset: id, available: false, images: [], fetch: `svc data fetch ${id}` };
-        }
+      const bundled = dataset_dir === undefined && Object.hasOwn(BUNDLED_DATASETS, id);
+      if (bundled && !isBundledDatasetPresent(id, { stateDir })) {
+        return { dataset: id, available: false, images: [], fetch: `svc data fetch ${id}` };
       }
+      const stored = join(stateDir, "datasets");
+      if (!bundled && dataset_dir === undefined && entryInfo(join(stored, checkPath(id))) === null) {
+        await checkKnown(id);
+        throw new SvcError("not_found", `Cannot find a bundled dataset named ${id}`);
+      }
+      const root = bundled
+        ? ""
+        : confine(dataset_dir === undefined ? stored : projectRoot, dataset_dir ?? id, "not_found");
+      // A manifest names further files: none of them may lie outside of its folder.
       const read = (path: string) =>
-        file === undefined
+        bundled
           ? readBundledFile(id, path, { stateDir })
-          : readBounded(file(path), MAX_IMAGE_FILE_BYTES, path);
-      const { root, samples } = parseImageManifest(await read("manifest.json"));
+          : readBounded(confine(root, path, "not_found"), MAX_IMAGE_FILE_BYTES, path);
+      const { root: below, samples } = parseImageManifest(await read("manifest.json"));
       const images: DatasetImages["images"] = [];
       for (const { sample_id, path, sha256 } of samples) {
-        const { width, height } = decodeImage(await read(root === "." ? path : `${root.replace(/\/$/, "")}/${path}`));
+        const { width, height } = decodeImage(await read(below === "." ? path : `${below.replace(/\/$/, "")}/${path}`));
         images.push({ id: sample_id, width, height, sha256: sha256 ?? null });
       }
       return { dataset: id, available: true, images };
@@ -220,9 +278,9 @@ export const data = {
    * @throws SvcError `manifest_exists` without `force`, `text_manifest_invalid`, `dataset_manifest_invalid`,
    *   `boundary_value_invalid`, `boundary_shape_invalid`
    */
-  makeManifest: call("Write a manifest of images, texts or bits and print its SHA-256", {
+  makeManifest: call("Write the manifest of a file or folder of images, texts or bits, with the digest that pins it", {
     fields: {
-      path: z.string(),
+      path: z.string().min(1).describe("file or folder; over HTTP relative to the project"),
       id: text("dataset id (default: the name of the folder or file)", "id"),
       version: z.union([z.string(), z.number()]).optional().describe("dataset version (default: 1)"),
       split: text("name of the split of all samples, or of texts whose row names none (default: test)", "name"),
@@ -238,8 +296,36 @@ export const data = {
       force: flag("replace an existing file"),
     },
     args: ["path"],
+    output: documentOf<MadeManifest>(
+      z.object({
+        path: z.string(),
+        sha256: z.string(),
+        sample_count: z.int().nullable(),
+        warnings: z.array(z.string()),
+      }),
+    ),
+    refuses: [400, 403, 404],
+    http: {
+      route: "post /api/data/manifests",
+      returns: "The manifest, with the digest that pins it",
+      only: ["path", "skip_unreadable"],
+    },
+    publish: ({ path, sha256, manifest: { id, kind, samples }, warnings }: WrittenManifest): MadeManifest => ({
+      path,
+      sha256,
+      id: typeof id === "string" ? id : null,
+      kind: String(kind),
+      sample_count: Array.isArray(samples) ? samples.length : null,
+      warnings: warnings.map(({ message }) => message),
+    }),
     cli: { usage: "<path>", without: ["split"] },
-    async run(_core, { path, out, force, bits = false, skip_unreadable, ...options }): Promise<WrittenManifest> {
+    findings: ownWarnings,
+    async run(
+      { workspace: { projectRoot } },
+      { path: named, out, force, bits = false, skip_unreadable, ...options },
+      { confined }: Origin,
+    ): Promise<WrittenManifest> {
+      const path = confined ? (await projectFiles()).projectPlace(projectRoot, named) : named;
       const warnings: Diagnostic[] = [];
       const folder = isFolder(path);
       if (options.parallel !== undefined && (folder || bits || options.sentences || options.column !== undefined)) {
@@ -275,7 +361,8 @@ export const data = {
       for (const [name, bytes] of files) writeFile(inside(dirname(out), name), bytes);
       const text = prettyJson(manifest);
       writeFileAtomic(out, text);
-      return { path: out, sha256: sha256Hex(text), manifest, warnings };
+      const written = confined ? relative(projectRoot, out).replaceAll("\\", "/") : out;
+      return { path: written, sha256: sha256Hex(text), manifest, warnings };
     },
   }),
 
@@ -291,6 +378,7 @@ export const data = {
     },
     args: ["file"],
     cli: { name: "data validate-manifest", usage: "<file>", exits: "exit 3 with every finding" },
+    findings: ownWarnings,
     async run(_core, { file, files, decode }): Promise<CheckedManifest> {
       const { checkManifestFiles, parseImageManifest } = await import("../../artifact/dataset_manifest.ts");
       const { checkImageManifest } = await import("../../artifact/dataset_manifest_rules.ts");

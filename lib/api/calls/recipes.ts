@@ -1,6 +1,6 @@
 /** Recipes: read, check, plan and run them. */
 import { codeRow } from "../../contract/codes.ts";
-import { type Diagnostic, refusal, SvcError } from "../../contract/error.ts";
+import { type Diagnostic, isWarning, refusal, SvcError } from "../../contract/error.ts";
 import { sha256Hex, sha256Json } from "../../contract/hash.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
@@ -25,7 +25,7 @@ import { templateAt } from "../../template/catalog.ts";
 import type { AuthoredRecipe, RecipeInput } from "../authored_recipe.ts";
 import { call, type CallOptions, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { DIAGNOSTIC, documentOf, OBJECT, valueOf } from "../documents.ts";
+import { DIAGNOSTIC, documentOf, OBJECT, ownDiagnostics, ownWarnings, valueOf } from "../documents.ts";
 import { DROP, flag, IGNORE_ESTIMATE, LINT, MODE, oneOf, PLAN_CACHE, RECIPE, text, WORKERS } from "../fields.ts";
 import type { FileFacts, RecipeFacts } from "../recipe_facts.ts";
 
@@ -187,12 +187,18 @@ export const recipes = {
   }),
 
   /** Compiles a recipe. @returns the compilation record; problems are diagnostics in it */
-  compile: call("Compile a recipe", { fields: COMPILED, args: ["recipe"], run: (core, input) => compile(core, input) }),
+  compile: call("Compile a recipe", {
+    fields: COMPILED,
+    args: ["recipe"],
+    findings: ownDiagnostics,
+    run: (core, input) => compile(core, input),
+  }),
 
   /** Compiles a recipe. @throws SvcError `recipe_invalid` with every diagnostic */
   compiled: call("Compile a valid recipe", {
     fields: COMPILED,
     args: ["recipe"],
+    findings: ownDiagnostics,
     run: (core, input) => compiled(core, input),
   }),
 
@@ -207,6 +213,7 @@ export const recipes = {
   overview: call("Show what a list shows of a recipe", {
     fields: { recipe: RECIPE },
     args: ["recipe"],
+    findings: ownDiagnostics,
     run: async (core, { recipe }) =>
       await overview(core, await factsOf(core, await authored(recipe)), await core.readiness()),
   }),
@@ -252,6 +259,7 @@ export const recipes = {
       writes: false,
     },
     publish: formsOf,
+    findings: ownDiagnostics,
     cli: { usage: "<file>" },
     tool: true,
     run: (core, input) => validate(core, input),
@@ -267,6 +275,7 @@ export const recipes = {
     output: CHECKED,
     refuses: [400],
     http: { route: "post /api/recipe/check", returns: "What is known of the recipe", writes: false },
+    findings: ownDiagnostics,
     async run(core, { recipe, mode, plan }): Promise<z.output<typeof CHECKED>> {
       const source = await authored(recipe);
       const forms = await orRefusal(validate(core, { recipe: source, mode }).then(formsOf));
@@ -294,6 +303,7 @@ export const recipes = {
   plan: call("Plan a recipe in any state", {
     fields: PLANNED,
     args: ["recipe"],
+    findings: ownDiagnostics,
     async run(core, { recipe, mode, lint, strict_lint, ...fields }): Promise<PlanResult> {
       const source = await authored(recipe);
       const { lintSeverity, planRecipe } = await planner();
@@ -321,6 +331,7 @@ export const recipes = {
     http: { route: "post /api/recipe/plan", returns: "The plan of a run", writes: false },
     tool: "recipes_plan",
     publish: ({ plan, cache, diagnostics }: WholePlan) => ({ plan, cache, diagnostics }),
+    findings: ownDiagnostics,
     run: (core, { recipe, mode, strict_lint: strictLint }) => planWhole(core, recipe, { mode, strictLint }),
   }),
 
@@ -332,6 +343,7 @@ export const recipes = {
     fields: PLANNED,
     args: ["recipe"],
     cli: { name: "recipe plan", usage: "<file>" },
+    findings: ({ planned }: PreparedRun) => planned.diagnostics.filter(isWarning),
     run: (core, { recipe, ...fields }) => prepare(core, recipe, camelKeys(fields)),
   }),
 
@@ -354,6 +366,7 @@ export const recipes = {
     },
     cli: { usage: "<file>", without: ["mode", "strict"] },
     tool: true,
+    findings: ({ issues }: LintReport) => issues,
     run: (core, { recipe, ...options }) => lint(core, recipe, options),
   }),
 
@@ -362,7 +375,11 @@ export const recipes = {
     fields: { recipe: RECIPE, ...STRICT },
     args: ["recipe"],
     cli: { usage: "<file>", without: ["strict"] },
-    run: async (core, input): Promise<JsonObject> => (await inspect(core, input)).specs,
+    findings: ownWarnings,
+    async run(core, input): Promise<JsonObject & { warnings: Diagnostic[] }> {
+      const { compilation: { diagnostics }, specs } = await inspect(core, input);
+      return { ...specs, warnings: [...diagnostics.filter(isWarning), ...specs.catalog_validation.warnings] };
+    },
   }),
 
   /**
@@ -377,6 +394,7 @@ export const recipes = {
     },
     args: ["recipe"],
     cli: { name: "research validate-recipe", usage: "<file>" },
+    findings: ownDiagnostics,
     async run(core, { recipe, strict }): Promise<{ name: string; specs: JsonObject; diagnostics: Diagnostic[] }> {
       const source = await authored(recipe);
       const { attachLocations } = await import("../../recipe/positions.ts");
@@ -407,12 +425,13 @@ export const recipes = {
       fixed: { mode: "compat" },
     },
     cli: { usage: "<file>", without: ["mode"] },
-    async run(core, input): Promise<RecipeGraph> {
+    findings: ownWarnings,
+    async run(core, input): Promise<RecipeGraph & { warnings: Diagnostic[] }> {
       const source = await authored(input.recipe);
       const { recipeGraph } = await import("../../figure/graph/graph.ts");
       const { effective, normalized, diagnostics } = await compile(core, { ...input, recipe: source });
       const drawn = effective ?? normalized ?? source.refuse("recipe_invalid", "draw", diagnostics);
-      const graph = recipeGraph(drawn, await core.registry());
+      const graph = { ...recipeGraph(drawn, await core.registry()), warnings: diagnostics.filter(isWarning) };
       return displayed(graph, async () => {
         const { graphSvg } = await import("../../figure/graph/svg.ts");
         return {
@@ -428,6 +447,7 @@ export const recipes = {
     fields: { recipe: RECIPE, step: z.string() },
     args: ["recipe", "step"],
     cli: { usage: "<file> <step>" },
+    findings: ({ problems }: StepExplanation) => problems,
     async run(core, { recipe, step }): Promise<StepExplanation> {
       const source = await authored(recipe);
       const [{ explainStep }, { planRecipe }] = await Promise.all([import("../../plan/explain_step.ts"), planner()]);
@@ -456,6 +476,7 @@ export const recipes = {
     http: { route: "post /api/recipe/diff", returns: "Every smallest change", without: ["form"], writes: false },
     cli: { usage: "<a> <b>", without: ["form"] },
     tool: true,
+    findings: ownWarnings,
     async run(core, { a, b, form }): Promise<RecipeDiff> {
       const { diffRecipes } = await import("../../recipe/diff.ts");
       const comparable = async (recipe: RecipeInput) => {
@@ -483,7 +504,23 @@ export const recipes = {
     publish: expansionOf,
     cli: { name: "recipe expand-matrix", usage: "<file>" },
     tool: true,
+    findings: ownDiagnostics,
     run: (core, input) => expand(core, input),
+  }),
+
+  /** The matrix of a recipe in canonical form; null without one. @throws SvcError `matrix_invalid`, `recipe_invalid` */
+  matrix: call("Show the matrix of a recipe", {
+    fields: { recipe: RECIPE },
+    args: ["recipe"],
+    output: EXPANSION.pick({ canonical_matrix: true }),
+    refuses: [400, 403, 404],
+    http: { route: "get /api/recipe/matrix", returns: "The canonical matrix, or null", names: { recipe: "path" } },
+    findings: ownWarnings,
+    async run(core, { recipe }) {
+      const source = await authored(recipe), expansion = await expand(core, { recipe: source });
+      const { canonical_matrix } = await expansionOf(expansion, source.file);
+      return { canonical_matrix, warnings: expansion.diagnostics.filter(isWarning) };
+    },
   }),
 
   /** JSON Schema of recipes with the operations of this session. */
@@ -497,6 +534,7 @@ export const recipes = {
   run: call("Run a recipe and write a run bundle", {
     fields: RUN,
     args: ["recipe"],
+    findings: ({ summary }: RunResult) => (summary.warnings ?? []) as Diagnostic[],
     async run(
       core,
       { recipe, ...fields },
@@ -522,6 +560,7 @@ export const recipes = {
   runMatrix: call("Run all variants of a matrix; variants with a verified complete run are reused", {
     fields: MATRIX,
     args: ["recipe"],
+    findings: ownDiagnostics,
     async run(core, { recipe, ...fields }, means: Means<MatrixRun, typeof MATRIX>): Promise<MatrixRunResult> {
       const source = await authored(recipe), options = { ...camelKeys(fields), ...means };
       await lintGate(core, source, options);
@@ -540,6 +579,7 @@ export const recipes = {
   findCrossing: call("Search for the value of a parameter at which a rate or a difference reaches a target", {
     fields: CROSSING,
     args: ["recipe"],
+    findings: ownDiagnostics,
     async run(
       core,
       { recipe, against, ...fields },
@@ -601,7 +641,7 @@ async function expand(
 }
 
 /** @throws SvcError `matrix_invalid` where only the matrix of a recipe has problems, else `recipe_invalid` */
-export async function expansionOf(
+async function expansionOf(
   expansion: MatrixExpansion,
   file = "the recipe",
 ): Promise<z.output<typeof EXPANSION>> {

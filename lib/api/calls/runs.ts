@@ -1,9 +1,12 @@
 /** Runs: list, show, verify, reproduce, compare, prune, restore and remove bundles. */
 import { join, resolve } from "node:path";
 import { SvcError } from "../../contract/error.ts";
-import type { JsonObject } from "../../contract/value.ts";
+import { MAX_BLOCK_VALUES } from "../../artifact/array_block.ts";
+import { SERIES_KINDS, SERIES_RANGES } from "../../artifact/array_series.ts";
+import type { Float, JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
+import type { Side } from "../../figure/overlay_layers.ts";
 import { displayed, figureDisplay, htmlTable } from "../../figure/display.ts";
 import type { FigureStyle } from "../../figure/style.ts";
 import { FIGURE_TYPES } from "../../figure/types.ts";
@@ -44,7 +47,7 @@ import {
   WHERE,
   WORKERS,
 } from "../fields.ts";
-import { documentOf, FIGURE, OBJECT, textFiles } from "../documents.ts";
+import { documentOf, FIGURE, OBJECT, ownWarnings, textFiles } from "../documents.ts";
 
 /** What a run of steps in place of a user tells and takes besides its fields. */
 type Rerun = Cancellable & Pick<ReproduceOptions, "onEvent" | "jobId" | "sharedProcess" | "usePlanCache" | "paths">;
@@ -91,9 +94,20 @@ const PLOT = {
 };
 const RUN_DOCUMENTS = z.object({ summary: documentOf<RunSummary>(), manifest: documentOf<RunManifest>() });
 type RunDocuments = z.output<typeof RUN_DOCUMENTS>;
+const ARTIFACT = z.string().describe("relative to the state directory: runs/<run_id>/artifacts/…");
+const ARRAY = z.string().optional().describe("name of the array; the main one when left out");
+const NUMBER = documentOf<number | Float>(z.number());
+const FILE_REFUSALS = [400, 403, 404, 422] as const;
+const OVERLAY = {
+  index: z.int().min(0).default(0).describe("of the image in its batch"),
+  step: z.string().optional().describe("id of the step that compares; the first one when left out"),
+};
+/** Runs of one reply of their documents. */
+const MOST_RUNS = 64;
 const TAGS = z.array(z.string()).max(100).optional();
 
 const reports = () => import("../../study/report/runs_reports.ts");
+const artifactFiles = () => import("../../run/artifact_file.ts");
 const documents = () => Promise.all([import("../../run/read.ts"), import("../../run/documents.ts")]);
 
 /** The named runs, or all of a recipe and its variants. @throws SvcError `run_not_found` with the nearest name */
@@ -165,6 +179,24 @@ async function listed(
   } finally {
     opened.close();
   }
+}
+
+/** One or both sides of a comparison, drawn on an image of the run. */
+async function overlay(
+  { workspace }: SessionCore,
+  task: "detection" | "segmentation",
+  { run_id, kind, index, step }: { run_id: string; kind: string; index: number; step?: string },
+): Promise<Uint8Array> {
+  const [{ DETECTIONS, SEGMENTATION }, { findLayers }, { drawDetections, drawSegmentation }] = await Promise.all([
+    import("../../artifact/vision.ts"),
+    import("../../figure/overlay_layers.ts"),
+    import("../../figure/overlay_image.ts"),
+  ]);
+  const detection = task === "detection";
+  const sides: Side[] = kind === "both" || kind === "difference" ? ["candidate", "reference"] : [kind as Side];
+  const options = { metrics: `metrics.${task}`, step, sides };
+  const layers = findLayers(workspace, run_id, detection ? DETECTIONS : SEGMENTATION, options);
+  return await (detection ? drawDetections : drawSegmentation)(layers, index);
 }
 
 /** What runs steps again: the means of the session and a token. */
@@ -317,6 +349,53 @@ export const runs = {
       (await import("../../run/marks.ts")).keepView(workspace, name, query),
   }),
 
+  /** The documents of several runs in the order of the ids, for figures and comparisons; paths begin at the state directory. */
+  documents: call("Read the documents of several runs at once, for figures and comparisons", {
+    fields: { ids: z.array(z.string()).describe(`ids of runs; at most ${MOST_RUNS}`) },
+    args: ["ids"],
+    output: z.object({
+      runs: z.array(z.object({
+        summary: documentOf<RunSummary>(),
+        environment: documentOf<RunManifest["environment"]>(),
+        recipe: documentOf<RecipeDocument>().describe("the effective recipe"),
+        task_id: z.string().nullable(),
+      })),
+      problems: z.array(z.object({ run_id: z.string(), code: z.string(), message: z.string() })),
+    }),
+    refuses: [400],
+    http: {
+      route: "get /api/runs/documents",
+      returns: "The runs in the order of the ids, and the ids that cannot be read",
+    },
+    async run({ workspace }, { ids }) {
+      const named = ids.map((id) => id.trim()).filter((id) => id !== "");
+      if (named.length === 0 || named.length > MOST_RUNS) {
+        throw new SvcError("query_invalid", `Cannot read ${named.length} runs at once`, {
+          hint: `Name 1 to ${MOST_RUNS} runs`,
+        });
+      }
+      const [{ readDocument }, { RECIPE_FILE }] = await documents();
+      const { openRun } = await import("../../run/bundle_place.ts");
+      const runs = [], problems = [];
+      for (const id of named) {
+        try {
+          const { run_id, directory, summary, manifest } = openRun(workspace, id);
+          const { task } = (manifest.recipe.research ?? {}) as { task?: { id?: string } };
+          runs.push({
+            summary: bundlePaths(summary, run_id),
+            environment: manifest.environment,
+            recipe: readDocument(directory, RECIPE_FILE) as RecipeDocument,
+            task_id: task?.id ?? null,
+          });
+        } catch (error) {
+          if (!(error instanceof SvcError)) throw error;
+          problems.push({ run_id: id, code: error.code, message: error.message });
+        }
+      }
+      return { runs, problems };
+    },
+  }),
+
   /** Summary and manifest of a run. @throws SvcError `run_not_found` */
   show: call("Show the outcome of a run", {
     fields: { run_id: RUN },
@@ -413,6 +492,134 @@ export const runs = {
     },
   ),
 
+  /** An image of an artifact file, or of an array in one, as PNG. @throws SvcError as `array` */
+  image: call("Show an image of an artifact, as PNG", {
+    fields: { path: ARTIFACT, index: z.int().min(0).default(0).describe("of the image in a batch"), array: ARRAY },
+    args: ["path"],
+    refuses: FILE_REFUSALS,
+    http: { route: "get /api/image", returns: "The image", media: "image/png" },
+    tool: "images_show",
+    async run({ workspace }, { path, ...query }): Promise<Uint8Array> {
+      const [{ findArtifact, imageOfFile }, { writePng }] = await Promise.all([
+        artifactFiles(),
+        import("../../artifact/png_encode.ts"),
+      ]);
+      return writePng(await imageOfFile(findArtifact(workspace, path), query), 1);
+    },
+  }),
+
+  /** An array thinned for a plot: no peak of a line is lost, complex values are counted in cells. @throws SvcError as `array` */
+  series: call("Reduce an array for a plot", {
+    fields: {
+      path: ARTIFACT,
+      array: ARRAY,
+      points: z.int().min(2).max(100_000).default(1000),
+      kind: z.enum(SERIES_KINDS).optional().describe("histogram_2d for complex values, else line, when left out"),
+      range: z.enum(SERIES_RANGES).default("all").describe(
+        "of a histogram: robust leaves out values far from the rest",
+      ),
+      stride: z.int().min(1).max(1_000_000).default(1).describe(
+        "every stride-th value, such as those of one of so many layers",
+      ),
+      offset: z.int().min(0).max(999_999).default(0).describe("the first of these values, below stride"),
+    },
+    args: ["path"],
+    output: z.object({
+      kind: z.enum(SERIES_KINDS),
+      array: z.string(),
+      x: z.array(NUMBER),
+      y: z.array(NUMBER.nullable()),
+      counts: z.array(z.array(z.int())).optional(),
+      source_count: z.int(),
+      outside_count: z.int().optional(),
+    }),
+    refuses: FILE_REFUSALS,
+    http: { route: "get /api/series", returns: "Points of a line, or the edges and counts of a histogram" },
+    tool: "arrays_series",
+    async run({ workspace }, { path, array: wanted, points, kind, range, stride, offset }) {
+      const [{ findArtifact, readArray }, { everyNth, seriesOf }] = await Promise.all([
+        artifactFiles(),
+        import("../../artifact/array_series.ts"),
+      ]);
+      const { name, array } = readArray(findArtifact(workspace, path), wanted);
+      return { array: name, ...seriesOf(everyNth(array, stride, offset), points, kind, range) };
+    },
+  }),
+
+  /**
+   * A block of an array of an artifact file with every digit.
+   * @throws SvcError `path_forbidden`, `artifact_not_found`, `run_pruned`, `artifact_invalid`, `query_invalid`
+   */
+  array: call("Show a block of an array with every digit", {
+    fields: {
+      path: ARTIFACT,
+      array: ARRAY,
+      at: z.string().regex(/^(\d{1,9}(,\d{1,9})*)?$/).default("").describe("indices of the leading axes, such as 3,0"),
+      first: z.int().min(1).max(MAX_BLOCK_VALUES).optional().describe("the first values of a block of one dimension"),
+      reduce: z.enum(["none", "max"]).default("none").describe(
+        "max: the largest value of equal cells where a block of two axes has too many values",
+      ),
+    },
+    args: ["path"],
+    output: z.object({
+      array: z.string(),
+      dtype: z.string(),
+      shape: z.array(z.int()),
+      at: z.array(z.int()),
+      block_shape: z.array(z.int()),
+      cell: z.array(z.int()).describe("values that one stands for on each axis of the block"),
+      real: z.array(NUMBER.nullable()),
+      imaginary: z.array(NUMBER.nullable()).nullable(),
+    }),
+    refuses: FILE_REFUSALS,
+    http: { route: "get /api/array", returns: "The block in C order; imaginary is null for real values" },
+    tool: "arrays_show",
+    async run({ workspace }, { path, array: wanted, at, first, reduce }) {
+      const [{ findArtifact, readArray }, { blockOf }] = await Promise.all([
+        artifactFiles(),
+        import("../../artifact/array_block.ts"),
+      ]);
+      const { name, array } = readArray(findArtifact(workspace, path), wanted);
+      const indices = at.split(",").filter(Boolean).map(Number);
+      return { array: name, ...blockOf(array, indices, { first, reduced: reduce === "max" }) };
+    },
+  }),
+
+  /** Boxes of a run on one of its images, as PNG. @throws SvcError `run_not_found`, `artifact_not_found`, `artifact_invalid` */
+  detectionOverlay: call("Draw boxes of a run on one of its images, as PNG", {
+    fields: {
+      run_id: RUN,
+      kind: z.enum(["both", "candidate", "reference"]).default("both").describe(
+        "boxes to draw; both are drawn on the input image of the model, the reference alone on its own image",
+      ),
+      ...OVERLAY,
+    },
+    args: ["run_id"],
+    refuses: [400, 404, 422],
+    http: { route: "get /api/runs/:run_id/detection-overlay", returns: "The image", media: "image/png", stable: true },
+    run: (core, input) => overlay(core, "detection", input),
+  }),
+
+  /** Classes of the pixels of a run on one of its images, as PNG. @throws SvcError as `detectionOverlay` */
+  segmentationOverlay: call("Draw classes of the pixels of a run on one of its images, as PNG", {
+    fields: {
+      run_id: RUN,
+      kind: z.enum(["candidate", "reference", "difference"]).default("candidate").describe(
+        "classes to draw; difference shows where the candidate differs from the reference",
+      ),
+      ...OVERLAY,
+    },
+    args: ["run_id"],
+    refuses: [400, 404, 422],
+    http: {
+      route: "get /api/runs/:run_id/segmentation-overlay",
+      returns: "The image",
+      media: "image/png",
+      stable: true,
+    },
+    run: (core, input) => overlay(core, "segmentation", input),
+  }),
+
   /**
    * Hashes every file of a bundle again and checks the links between its documents.
    * @throws SvcError `run_not_found`, `allowed_signers_invalid`, `signing_unavailable`
@@ -479,6 +686,7 @@ export const runs = {
     args: ["run_id"],
     output: documentOf<ReproductionReport>(),
     cli: { usage: "<run>", exits: "exit 6 on a difference" },
+    findings: ownWarnings,
     async run(core, { run_id, parallel_workers, ignore_estimate, lint, strict_lint }, means: Rerun) {
       const { reproduceRun } = await import("../../run/reproduce.ts");
       const chosen = {
@@ -525,6 +733,7 @@ export const runs = {
     args: ["run_id"],
     output: documentOf<RestoreReport>(),
     cli: { usage: "<run>", exits: "exit 6 without a change when a digest differs" },
+    findings: ownWarnings,
     async run(core, { run_id, parallel_workers, ignore_estimate }, means: Rerun) {
       const { restoreRun } = await import("../../run/restore.ts");
       const chosen = { parallelWorkers: parallel_workers, ignoreEstimate: ignore_estimate };

@@ -1,4 +1,5 @@
 /** Templates: recipes to start from. */
+import { isWarning } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import type { RecipeDocument } from "../../recipe/types.ts";
 import type { TemplateInspection, TemplateRow } from "../../template/inspect.ts";
@@ -58,6 +59,7 @@ export const templates = {
     },
     cli: { usage: "<id>", without: ["step_params"] },
     tool: true,
+    findings: ({ diagnostics }: Instantiation) => diagnostics.filter(isWarning),
     publish: ({ status, recipe, provenance, diagnostics }: Instantiation) => ({
       status,
       recipe,

@@ -16,7 +16,7 @@ import type { TrainingPlan } from "../../training/training_plan.ts";
 import type { RecipeInput } from "../authored_recipe.ts";
 import { call, type CallOptions, camelKeys, type Cancellable, type Origin } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { documentOf, OBJECT, valueOf } from "../documents.ts";
+import { documentOf, OBJECT, ownDiagnostics, ownWarnings, valueOf } from "../documents.ts";
 import { flag, IGNORE_ESTIMATE, LINT, oneOf, RECIPE, text, WORKERS } from "../fields.ts";
 import { artifacts } from "./artifacts.ts";
 
@@ -151,6 +151,7 @@ export const training = {
       without: ["samples"],
     },
     cli: { name: "differentiable export", usage: "<file>", without: ["plan"] },
+    findings: ownDiagnostics,
     async run(core, { recipe, plan: given, samples, out, force }, { confined }: Origin): Promise<ExportedProject> {
       const [{ exportTrainingProject }, { withTotalSamples }] = await Promise.all([
         import("../../capture/export_project.ts"),
@@ -181,6 +182,7 @@ export const training = {
   capture: call("Run the part of a recipe that its taps need, and capture the arrays as NumPy shards", {
     fields: CAPTURED,
     args: ["recipe"],
+    findings: ownDiagnostics,
     run: async (core, input, means: How) => await capture(core, { ...await captured(core, input), ...means }),
   }),
 
@@ -188,6 +190,7 @@ export const training = {
   prepareCapture: call("Check a capture without running it", {
     fields: CAPTURED,
     args: ["recipe"],
+    findings: ownWarnings,
     run: async (core, input) => await prepare(core, await captured(core, input)),
   }),
 
@@ -195,6 +198,7 @@ export const training = {
   captureProject: call("Capture a split of an exported project into its place there", {
     fields: PROJECT_SPLIT,
     args: ["path"],
+    findings: ownDiagnostics,
     run: async (core, input, { confined, ...means }: How) =>
       await capture(core, { ...await projectSource(core, input, confined), ...means }),
   }),
@@ -203,6 +207,7 @@ export const training = {
   prepareProject: call("Check a capture of an exported project without running it", {
     fields: PROJECT_SPLIT,
     args: ["path"],
+    findings: ownWarnings,
     async run(core, input, { confined }: Origin): Promise<PreparedCapture & { out: string }> {
       const source = await projectSource(core, input, confined);
       return { ...await prepare(core, source), out: source.out };

@@ -41,8 +41,7 @@ const callCommands = commandsOf("adapter", adapters, {
       imported: options.import,
       diagnostics,
     }),
-    show({ name, version, folder_sha256, operations, diagnostics }, { context }) {
-      context.findings(diagnostics);
+    show({ name, version, folder_sha256, operations }, { context }) {
       const ids = operations.map(({ id }) => id).join(", ");
       return `${context.paint("green", "valid")}  ${name} ${version}: ${ids}\n  folder_sha256: ${folder_sha256}`;
     },
@@ -50,10 +49,7 @@ const callCommands = commandsOf("adapter", adapters, {
   },
   inspect: {
     examples: ["svc adapter inspect my-codec", "svc adapter inspect my-codec --json"],
-    show(inspection, { context }) {
-      context.print(describe(inspection, context));
-      context.findings(inspection.diagnostics);
-    },
+    show: (inspection, { context }) => describe(inspection, context),
     exit: (inspection) => failed(inspection) ? EXIT.refused : EXIT.ok,
   },
   untrust: {
@@ -78,7 +74,6 @@ const callCommands = commandsOf("adapter", adapters, {
         withheld: permissions(each.permissions_missing),
       }));
       context.print(formatTable(rows, Object.keys(rows[0])));
-      context.findings(adapters.flatMap(({ diagnostics }) => diagnostics));
     },
     exit: (adapters) => adapters.some(failed) ? EXIT.refused : EXIT.ok,
   },

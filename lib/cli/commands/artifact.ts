@@ -29,7 +29,6 @@ const callCommands = commandsOf("artifact", artifacts, {
     ],
     call: ({ options: { operation: operations } }, perform) => perform({ operations }),
     show(made, { context }) {
-      context.findings(made.diagnostics);
       const files = `${made.file_count} files, ${formatBytes(made.size_bytes)}`;
       return [
         `${context.paint("green", "packaged")}  ${made.id}: ${made.archive} (${files})`,
@@ -52,7 +51,6 @@ const callCommands = commandsOf("artifact", artifacts, {
       artifact,
     }),
     show({ outcome, artifact, unlisted }, { context }) {
-      context.findings(artifact.diagnostics);
       if (unlisted.length > 0) {
         context.note(`Left out, because the manifest does not list them: ${unlisted.join(", ")}`);
       }
@@ -90,6 +88,7 @@ const callCommands = commandsOf("artifact", artifacts, {
   },
   verify: {
     examples: ["svc artifact verify 3f2a9c", "svc artifact verify my_receiver.zip"],
+    printed: () => [],
     show: ({ status, id, files, package_sha256, diagnostics }, { context: { paint } }) =>
       [
         `${paint(status === "valid" ? "green" : "red", status)}  ${id}: ${files.length} files hashed`,
@@ -165,7 +164,6 @@ async function showDetail(
   if (typeof manifest?.description === "string") context.print(`  ${manifest.description}`);
   if (identity !== null) context.print(`  artifact_package_sha256: ${identity.package_sha256}`);
   for (const line of licence) context.print(`  ${line}`);
-  context.findings(row.diagnostics);
   if (manifest === null) return;
   context.print("");
   context.print(formatTable(

@@ -181,7 +181,6 @@ const [LIST, ...STORED] = commandsOf("benchmark", calls, {
   },
   rateDifferences: {
     examples: ["svc benchmark rate-differences 20260101T120000Z_kodak --x rate.coded_bpp --baseline jpeg"],
-    json: (found) => found,
     async show(found) {
       const [{ rateDifferenceTable }, { cellTexts }] = await Promise.all([
         import("../../study/report/report_tables.ts"),
@@ -193,7 +192,6 @@ const [LIST, ...STORED] = commandsOf("benchmark", calls, {
     },
   },
   compare: {
-    json: (report) => report,
     async show(report, { context }) {
       const { resultDiffTable } = await import("../benchmark_table.ts");
       context.print(resultDiffTable(report));
@@ -227,7 +225,7 @@ export const benchmarkCommands: CommandSpec[] = [
       status: valid ? "valid" : "invalid",
       diagnostics,
     }),
-    show({ pack, recipes, replication, diagnostics }, { context }) {
+    show({ pack, recipes, replication }, { context }) {
       const lines = [
         `${context.paint("bold", pack.name)}  ${pack.id}, version ${pack.version}, ${pack.tier}`,
         `  dataset ${pack.dataset.id}, task ${pack.task.id}`,
@@ -255,7 +253,6 @@ export const benchmarkCommands: CommandSpec[] = [
         })),
         ["recipe", "role", "path", "label"],
       ));
-      context.findings(diagnostics);
     },
   }),
   commandOf(benchmarks.load, { name: "benchmark validate", usage: "<pack...>", exits: "exit 3 with findings" }, {
@@ -277,8 +274,8 @@ export const benchmarkCommands: CommandSpec[] = [
       warning_count: count(loaded, "warning"),
       ...(summary ? {} : { diagnostics: loaded.diagnostics }),
     }),
-    show(loaded, { args: [wanted], options: { summary }, context }) {
-      if (!summary) context.findings(loaded.diagnostics);
+    printed: ({ diagnostics }, { options: { summary } }) => summary ? [] : diagnostics,
+    show(loaded, { args: [wanted], context }) {
       const outcome = loaded.valid ? context.paint("green", "valid") : context.paint("red", "invalid");
       return `${outcome}  ${loaded.pack?.id ?? wanted.join(", ")}: ${loaded.pack?.recipes.length ?? 0} recipes, ` +
         `${count(loaded, "error")} errors, ${count(loaded, "warning")} warnings`;
@@ -305,7 +302,7 @@ export const benchmarkCommands: CommandSpec[] = [
     async call(
       { svc, args: [packs], options, context },
       perform,
-    ): Promise<Omit<BenchmarkRunResult, "diagnostics"> | BenchmarkStatus> {
+    ): Promise<(BenchmarkRunResult | BenchmarkStatus) & Partial<Pick<BenchmarkRunResult, "diagnostics">>> {
       const { on, shards, retries, sbatch, hosts, program, detach, retainBackingRuns, keep, drop } = options;
       if (on === undefined) {
         refuseOptions({ shards, retries, sbatch, hosts, program, detach }, "without --on", "svc benchmark run --help");
@@ -324,7 +321,10 @@ export const benchmarkCommands: CommandSpec[] = [
       }
       return made;
     },
-    json: (made) => "result" in made ? made.result : { schema_version: 1, ...made },
+    json: ({ diagnostics: _, ...made }) => "result" in made ? made.result : { schema_version: 1, ...made },
+    findings: ({ diagnostics = [] }) => diagnostics,
+    // Without an engine they came before the first row.
+    printed: ({ diagnostics = [] }, { options: { on } }) => on === undefined ? [] : diagnostics,
     async show(made, { context }) {
       if ("result" in made) context.print(await showResult(made.result, made.directory, context));
       else context.print(statusText(made, context));
@@ -364,6 +364,7 @@ export const benchmarkCommands: CommandSpec[] = [
       return { out, shard: { index, count, wave, peers, least } };
     },
     json: ({ result }) => result,
+    printed: () => [],
     show({ result: { status, ...result }, directory }, { context, options: { index, count } }) {
       const rows = result.rows?.count ?? result.recipes.length;
       const color = status === "completed" ? "green" : status === "failed" ? "red" : "yellow";
@@ -375,6 +376,7 @@ export const benchmarkCommands: CommandSpec[] = [
     examples: ["svc benchmark merge my_pack.yaml shards/0 shards/1 shards/2 shards/3"],
     cancellable: true,
     json: ({ result }) => result,
+    printed: () => [],
     show: ({ result, directory }, { context }) => showResult(result, directory, context),
     exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
@@ -410,9 +412,10 @@ export const benchmarkCommands: CommandSpec[] = [
       const plan = { program: ["svc"], pack: packs[0], shards, folder: "shards", options: optionWords(replication) };
       const files = jobFiles(on, { ...plan, image, claim });
       writeFiles(write, files);
-      return { engine: on, directory: write, files: Object.keys(files) };
+      return { engine: on, directory: write, files: Object.keys(files), diagnostics: loaded.diagnostics };
     },
-    json: (written) => ({ schema_version: 1, ...written }),
+    json: ({ diagnostics: _, ...written }) => ({ schema_version: 1, ...written }),
+    findings: ({ diagnostics }) => diagnostics,
     show: ({ directory, files }) => files.map((name) => `${directory}/${name}`).join("\n"),
   }),
   ...STORED,

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { training } from "../../api/calls/training.ts";
 import type { CaptureResult } from "../../capture/capture.ts";
 import { SPLITS } from "../../capture/config.ts";
-import { isWarning, SvcError } from "../../contract/error.ts";
+import { SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../api/session.ts";
 import type { TrainingInspection } from "../../training/inspect_recipe.ts";
@@ -44,7 +44,6 @@ const callCommands = commandsOf("training", training, {
       "svc differentiable inspect recipe.yaml --select receiver --objective image.mse --json",
     ],
     call: async ({ svc, options }, perform) => await perform({ plan: await planOf(svc, options) }),
-    json: (inspection) => inspection,
     show: (inspection, { context }) => showInspection(context, inspection),
   },
   export: {
@@ -58,8 +57,7 @@ const callCommands = commandsOf("training", training, {
       "svc artifact package my_training --out my_receiver.zip",
     ],
     call: async ({ svc, options }, perform) => await perform({ plan: await planOf(svc, options) }),
-    show({ id, out, files, sizes, scenario_sha256, training_plan_sha256, diagnostics }, { context }) {
-      context.findings(diagnostics);
+    show({ id, out, files, sizes, scenario_sha256, training_plan_sha256 }, { context }) {
       const folder = context.shownPath(out);
       return [
         `${context.paint("green", "exported")}  ${id}: ${files.length} files in ${folder}`,
@@ -120,9 +118,8 @@ export const captureCommands: CommandSpec[] = [
       }
       return { document: { captures }, captures };
     },
-    json: ({ document, captures }) => (
-      { schema_version: 1, ...document, warnings: captures.flatMap(({ diagnostics }) => diagnostics.filter(isWarning)) }
-    ),
+    json: ({ document }) => ({ schema_version: 1, ...document }),
+    findings: ({ captures }) => captures.flatMap(({ diagnostics }) => diagnostics),
     show({ captures }, { context }) {
       for (const capture of captures) showCapture(context, capture);
     },
@@ -178,7 +175,6 @@ function tapsOf(texts: readonly string[], wholeRuns: boolean): JsonObject[] | un
 }
 
 function showCapture(context: CliContext, result: CaptureResult): void {
-  context.findings(result.diagnostics);
   const { status, recipe_name, split, captured_samples, number_of_shards, number_of_runs, out } = result;
   const tone = status === "completed" ? "green" : "yellow";
   const many = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;

@@ -70,6 +70,31 @@ export const dataCommands: CommandSpec[] = commandsOf("data", data, {
       }).join("\n"),
     exit: (files) => areSound(files) ? EXIT.ok : EXIT.differs,
   },
+  sets: {
+    show({ sets, truncated }, { context }) {
+      if (truncated) context.note("There is more than is listed");
+      if (sets.length === 0) return context.note("No data here yet. Start with: svc data make-manifest <path>");
+      const rows = sets.map(({ path, kind, id, sample_count: samples, state }) => ({
+        data: path,
+        kind,
+        id: id ?? "",
+        samples,
+        state: state.replaceAll("_", " "),
+      }));
+      return formatTable(rows, ["data", "kind", "id", right("samples"), "state"]);
+    },
+  },
+  images: {
+    examples: ["svc data images svc_sample_images", "svc data images faces --dataset-dir photos"],
+    show: ({ available, images, fetch }) =>
+      available
+        ? formatTable(images.map(({ id: image, width, height }) => ({ image, width, height })), [
+          "image",
+          right("width"),
+          right("height"),
+        ])
+        : `not fetched: ${fetch}`,
+  },
   makeManifest: {
     notes:
       "A folder of PNG and JPEG files gives images; .txt, .jsonl and .csv files, and folders of .txt files, texts;\n" +
@@ -94,15 +119,13 @@ export const dataCommands: CommandSpec[] = commandsOf("data", data, {
       const found = warnings.length === 0 ? {} : { diagnostics: warnings };
       return { schema_version: 1, path, sha256, ...named, [`${what}_count`]: count, ...found };
     },
-    show({ path, sha256, manifest, warnings }, { context }) {
-      context.findings(warnings);
+    show({ path, sha256, manifest }) {
       const [count, what] = contentOf(manifest);
       return `${path}\n  ${counted(count, what)}\n  manifest_sha256: ${sha256}`;
     },
   },
   inspect: {
     examples: ["svc data inspect recording.sigmf-meta", "svc data inspect channels.npz"],
-    json: (found) => ({ schema_version: 1, ...found }),
     show: ({ path, arrays, units, delay_profile, ...facts }) =>
       [
         String(path),
@@ -139,8 +162,7 @@ export const dataCommands: CommandSpec[] = commandsOf("data", data, {
       files_checked: files,
       diagnostics: warnings,
     }),
-    show({ manifest, sha256, warnings }, { context }) {
-      context.findings(warnings);
+    show({ manifest, sha256 }, { context }) {
       const counts = Object.entries(splitSizes(manifest)).map(([name, count]) => `${name} ${count}`).join(", ");
       return `${context.paint("green", "valid")}  ${manifest.id}: ${contentOf(manifest)[0]} samples (${counts})\n` +
         `  manifest_sha256: ${sha256}`;

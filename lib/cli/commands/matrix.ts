@@ -94,6 +94,8 @@ export const matrixCommands: CommandSpec[] = [
       return { ...result, view: first === null ? none : await headlineView(svc, first, allMetrics) };
     },
     json: (result) => documentOf(result),
+    // They came before the first run.
+    printed: () => [],
     async show(result, { context, options: { format } }) {
       if ("points" in result) return await showCrossing(result, format, context);
       const { status, recipe_name, rows, view } = result;

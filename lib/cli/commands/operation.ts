@@ -25,7 +25,6 @@ export const operationCommands: CommandSpec[] = commandsOf("operation", calls, {
       "and, as `cases`, the inputs and parameters to run it with. The folder of an adapter runs in its sandbox: its\n" +
       "operations with ports of their own get inputs that are made from their kinds.",
     examples: ["svc operation check soft_limiter.ts", "svc operation check my-amplifier"],
-    json: (report) => report,
     show({ id, status, checks }, { context: { paint } }) {
       const lines = checks.map(({ name, status, message }) => {
         const mark = status === "ok" ? paint("green", "ok    ") : paint("red", "failed");

@@ -50,7 +50,6 @@ export const opsCommands: CommandSpec[] = commandsOf("ops", calls, {
   profiles: {
     options: { format: TABLE_FORMAT },
     examples: ["svc profiles list", "svc profiles list --json"],
-    json: (catalogue) => catalogue,
     show(_catalogue, { options: { format } }) {
       const rows = [...PROFILES, CUSTOM_PROFILE].map((profile) => ({
         profile: String(profile.id),

@@ -2,24 +2,20 @@
 import { recipes } from "../../api/calls/recipes.ts";
 import type { Session } from "../../api/session.ts";
 import type { JsonObject } from "../../contract/value.ts";
-import { type Diagnostic, isWarning, refusal, SvcError } from "../../contract/error.ts";
+import { isWarning, refusal, SvcError } from "../../contract/error.ts";
 import type { PreparedRun } from "../../run/run.ts";
 import { exists } from "../../artifact/path_kind.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { commandOf, commandsOf } from "../call_commands.ts";
 import { ALL_METRICS, choice, command, type CommandSpec, flag, SET, TABLE_FORMAT, text } from "../command.ts";
-import { type CliContext, readStandardInput } from "../context.ts";
+import { readStandardInput } from "../context.ts";
 import { headlineView } from "../headline_view.ts";
 import { EXIT, formatDiagnostic } from "../problem.ts";
 import { formatBytes, formatTable, right } from "../table.ts";
 
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-async function showPlan(
-  { planned }: PreparedRun,
-  { svc, context }: { svc: Session; context: CliContext },
-): Promise<string> {
-  context.findings(planned.diagnostics.filter(isWarning));
+async function showPlan({ planned }: PreparedRun, { svc }: { svc: Session }): Promise<string> {
   const { explainPlan, planText } = await import("../../plan/explain.ts");
   return planText(explainPlan(planned, await svc.registry()));
 }
@@ -29,7 +25,6 @@ const planDocument = ({ planned: { plan, cache, diagnostics } }: PreparedRun) =>
   plan,
   cache,
   diagnostics,
-  warnings: diagnostics.filter(isWarning),
 });
 
 const { checkResearch: _research, ...calls } = recipes;
@@ -69,8 +64,7 @@ const callCommands = commandsOf("recipe", calls, {
       matrix_points: expansion.points.length,
       diagnostics,
     }),
-    show({ compilation: { normalized, effective_sha256 }, expansion: { points }, diagnostics }, { context }) {
-      context.findings(diagnostics);
+    show({ compilation: { normalized, effective_sha256 }, expansion: { points } }, { context }) {
       const { name, steps } = normalized!;
       const matrix = points.length > 0 ? `, ${points.length} matrix points` : "";
       return `${
@@ -88,6 +82,7 @@ const callCommands = commandsOf("recipe", calls, {
       "svc recipe lint - --relaxed --json < recipe.yaml",
     ],
     call: ({ options: { relaxed } }, perform) => perform({ strict: !relaxed }),
+    printed: () => [],
     show({ status, issues, recipe, error_count, warning_count }, { args: [file], context }) {
       for (const item of issues) context.print(formatDiagnostic(item, context.paint, context.excerpt));
       return `${context.paint(status === "passed" ? "green" : "red", status)}  ${recipe ?? file}: ` +
@@ -109,7 +104,6 @@ const callCommands = commandsOf("recipe", calls, {
       "svc recipe graph recipes/quickstart.yaml --format mermaid",
       "svc recipe graph recipes/quickstart.yaml --format svg > quickstart.svg",
     ],
-    json: (graph) => graph,
     async show(graph, { options: { format } }) {
       if (format === "svg") return (await import("../../figure/graph/svg.ts")).graphSvg(graph);
       const { graphDot, graphMermaid, graphText } = await import("../../figure/graph/graph.ts");
@@ -119,7 +113,7 @@ const callCommands = commandsOf("recipe", calls, {
   },
   explain: {
     examples: ["svc recipe explain recipes/quickstart.yaml wireless_channel"],
-    json: (explained) => explained,
+    printed: () => [],
     async show(explained, { context }) {
       const { stepText } = await import("../../plan/explain_step.ts");
       return stepText(explained, {
@@ -137,9 +131,7 @@ const callCommands = commandsOf("recipe", calls, {
       }
       return perform({ form: options.effective ? "effective" : "normalized" });
     },
-    json: (report) => report,
-    async show({ equal, changes, warnings }, { context }) {
-      context.findings(warnings);
+    async show({ equal, changes }, { context }) {
       if (equal) return context.paint("green", "equal");
       const { changeText } = await import("../change_text.ts");
       for (const change of changes) context.print(changeText(context.paint, change));
@@ -158,8 +150,7 @@ const callCommands = commandsOf("recipe", calls, {
       const { expansionDocument } = await import("../../recipe/expand_matrix.ts");
       return { schema_version: 1, ...expansionDocument(expansion) };
     },
-    async show({ points, recipe, diagnostics }, { context }) {
-      context.findings(diagnostics);
+    async show({ points, recipe }) {
       if (points.length === 0) return `${recipe!.name} has no matrix to expand`;
       const { valueText } = await import("../../recipe/variant_name.ts");
       const dimensions = Object.keys(points[0].selection);
@@ -201,8 +192,14 @@ export const recipeCommands: CommandSpec[] = [
     json({ planned, run }) {
       if (run === null) return planDocument(planned!);
       const { diagnostics: _, ...document } = run;
-      return { schema_version: 1, ...document, warnings: run.summary.warnings };
+      return { schema_version: 1, ...document };
     },
+    findings: ({ planned, run }) => run === null ? recipes.prepare.findings!(planned!) : recipes.run.findings!(run),
+    // Warnings of the plan came before the run.
+    printed: ({ planned, run }) =>
+      run === null
+        ? recipes.prepare.findings!(planned!)
+        : recipes.run.findings!(run).slice(run.diagnostics.filter(isWarning).length),
     async show({ planned, run, strip, view }, call) {
       const { context } = call;
       if (run === null) return await showPlan(planned!, call);
@@ -216,8 +213,6 @@ export const recipeCommands: CommandSpec[] = [
       const { headlineTable } = await import("../headline.ts");
       const [, ...metrics] = headlineTable(steps, view).trimEnd().split("\n");
       for (const line of metrics) context.print(`  ${line}`);
-      // Warnings of the plan came before the run.
-      context.findings((summary.warnings as Diagnostic[]).slice(run.diagnostics.filter(isWarning).length));
       context.print(`  bundle  ${directory}`);
       if (pruned.length > 0) {
         const bytes = formatBytes(pruned.reduce((total, { size_bytes }) => total + size_bytes, 0));

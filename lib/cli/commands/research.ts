@@ -15,7 +15,6 @@ type Kind = typeof KINDS[number];
 const callCommands = commandsOf("research", research, {
   catalog: {
     examples: ["svc research catalog", "svc research catalog --json"],
-    json: (catalog) => catalog,
     async show(catalog, { svc, context }) {
       const { research } = svc;
       const [tasks, datasets, metrics] = await Promise.all([research.tasks(), research.datasets(), research.metrics()]);
@@ -115,8 +114,7 @@ const recipeCommands = commandsOf("research", { checkResearch: recipes.checkRese
       strict,
       diagnostics,
     }),
-    show({ name, specs, diagnostics }, { context }) {
-      context.findings(diagnostics);
+    show({ name, specs }, { context }) {
       const idOf = (spec: Value) => (spec as JsonObject | null)?.id ?? "none";
       const metrics = (specs.metrics as JsonObject[]).map(({ id }) => id).join(", ") || "none";
       return `${context.paint("green", "valid")}  ${name}: task ${idOf(specs.task)}, ` +

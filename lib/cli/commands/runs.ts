@@ -56,7 +56,6 @@ const callCommands = commandsOf("runs", runs, {
       "svc runs table ../colleague/20260101T120000Z_a ../colleague/20260101T120500Z_b",
       "svc runs table --where modulator.modulation=qpsk --metrics channel.ber,channel.bler",
     ],
-    json: (table) => table,
     async show(table, { context, options: { format } }) {
       if (format === "json") return prettyJson(table);
       const { runsReport, runsTableCsv, runsTableText } = await import("../../study/report/runs_table.ts");
@@ -143,9 +142,7 @@ const callCommands = commandsOf("runs", runs, {
   },
   reproduce: {
     cancellable: true,
-    json: (report) => report,
-    show({ status, run_id, reproduced_run_id, artifacts, first_difference, warnings }, { context, cancellation }) {
-      context.findings(warnings);
+    show({ status, run_id, reproduced_run_id, artifacts, first_difference }, { context, cancellation }) {
       const runs = `${run_id} -> ${reproduced_run_id}`;
       // The missing artifacts of a canceled run say nothing about the original.
       if (cancellation.isCancelled) return `${context.paint("yellow", "canceled")}  ${runs}`;
@@ -159,7 +156,6 @@ const callCommands = commandsOf("runs", runs, {
     exit: ({ status }) => status === "identical" ? EXIT.ok : EXIT.differs,
   },
   diff: {
-    json: (report) => report,
     show(report, { context: { paint } }) {
       const value = (item: unknown) =>
         item === undefined || item === null ? "-" : prettyJson(item as JsonObject).trim();

@@ -59,7 +59,6 @@ const callCommands = commandsOf("system", calls, {
       report: text("--report <file>", "also write one file for a report of a problem, without private paths"),
     },
     examples: ["svc doctor", "svc doctor --json", "svc doctor --report problem.md"],
-    json: (report) => report,
     async call({ svc, options: { report }, context }, perform) {
       const diagnosis = await perform();
       if (report !== undefined) {

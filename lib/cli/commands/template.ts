@@ -116,9 +116,7 @@ export const templateCommands: CommandSpec[] = commandsOf("template", templates,
       diagnostics,
       ...(out === undefined ? {} : { path: out }),
     }),
-    show({ recipe, text, diagnostics }, { args: [id], options: { out }, context }) {
-      context.findings(diagnostics.filter(({ severity }) => severity === "warning"));
-      return out === undefined ? text : `${out}\n  ${recipe.name}: ${recipe.steps.length} steps from ${id}`;
-    },
+    show: ({ recipe, text }, { args: [id], options: { out } }) =>
+      out === undefined ? text : `${out}\n  ${recipe.name}: ${recipe.steps.length} steps from ${id}`,
   },
 });

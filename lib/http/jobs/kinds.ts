@@ -9,7 +9,7 @@ import { recipes } from "../../api/calls/recipes.ts";
 import { runs } from "../../api/calls/runs.ts";
 import { training } from "../../api/calls/training.ts";
 import type { Session } from "../../api/session.ts";
-import { isWarning, SvcError } from "../../contract/error.ts";
+import { SvcError } from "../../contract/error.ts";
 import { seal, type SealedText } from "../../contract/sealed.ts";
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
@@ -18,7 +18,7 @@ import { keptArtifacts } from "../../run/prune.ts";
 import { checkResources, readCapacity, writtenResources } from "../../run/resources.ts";
 import { stillExecuting } from "../../run/store.ts";
 import { admitCapture, type AdmittedCapture, type CaptureRequest } from "../capture_request.ts";
-import { packFile } from "../pack_file.ts";
+import { confinedPack } from "../../study/pack/packs.ts";
 import { sourceOf } from "../recipe_file.ts";
 import { RECIPE } from "../schemas.ts";
 import type { JobKind, JobOutcome } from "./types.ts";
@@ -33,8 +33,8 @@ export interface Admission {
   prepared?: SealedText | null;
 }
 
-/** The end of a job; members that are left out are null. */
-type JobEnd = Pick<JobOutcome, "status"> & Partial<JobOutcome>;
+/** The end of a job; members that are left out are null. Its result carries the warnings of its call. */
+type JobEnd = Pick<JobOutcome, "status"> & Partial<JobOutcome> & { result: JsonObject };
 
 interface Ended<Out> {
   result: Out;
@@ -55,7 +55,7 @@ export interface Job<C extends AnyCall, Path extends string, Body extends Shape,
   /** Performs an admitted request where that is more than its call. */
   perform?(session: Session, input: Readonly<Record<string, unknown>>, means: object): Promise<ResultOf<C>>;
   end(ended: Ended<ResultOf<C>>): JobEnd;
-  /** The tool that waits for the end: its name, what it does, and its reply. */
+  /** The tool that waits for the end: its name, what it does, and its reply, which carries the warnings too. */
   tool?: { name: string; summary: string; reply(result: ResultOf<C>): object };
 }
 
@@ -110,13 +110,13 @@ export const JOBS = {
       run_id,
       summary_path: relative(workspace.stateDir, summary_path).split(sep).join("/"),
       error: status === "completed" ? null : runError(run_id, status, summary),
-      result: { warnings: summary.warnings ?? [] },
+      result: {},
     }),
     tool: {
       name: "recipes_run",
       summary: "Run a recipe, wait for its end, and give its metrics",
-      reply: ({ run_id, status, summary, diagnostics }) => (
-        { run_id, status, metrics: summary.metrics, failure: summary.failure ?? null, warnings: diagnostics }
+      reply: ({ run_id, status, summary }) => (
+        { run_id, status, metrics: summary.metrics, failure: summary.failure ?? null }
       ),
     },
   }),
@@ -143,7 +143,7 @@ export const JOBS = {
       keptArtifacts({ keep, drop }, steps.map(({ id }) => id));
       return { request: { recipe: source.value, ...request }, name };
     },
-    end({ result: { status, recipe_name, canonical_matrix, rows, diagnostics } }) {
+    end({ result: { status, recipe_name, canonical_matrix, rows } }) {
       const [first, ...more] = rows.filter((row) => row.status === "failed");
       return {
         status,
@@ -156,13 +156,13 @@ export const JOBS = {
           diagnostics: [],
           extra: { run_id: first.run_id },
         },
-        result: { recipe_name, canonical_matrix, rows, warnings: diagnostics.filter(isWarning) },
+        result: { recipe_name, canonical_matrix, rows },
       };
     },
     tool: {
       name: "recipes_sweep",
       summary: "Run the points of a recipe with a matrix, wait for their end, and give a row for each",
-      reply: ({ status, recipe_name, rows, diagnostics }) => ({ status, recipe_name, rows, warnings: diagnostics }),
+      reply: ({ status, recipe_name, rows }) => ({ status, recipe_name, rows }),
     },
   }),
 
@@ -175,7 +175,7 @@ export const JOBS = {
     },
     refuses: [400, 403, 404, 429],
     async admit({ benchmarks, workspace }, { path, ...request }) {
-      const { file, name } = await packFile({ benchmarks, workspace }, path), { resume } = request;
+      const { file, name } = confinedPack(path, workspace.projectRoot), { resume } = request;
       if (resume !== undefined) await benchmarks.result(resume);
       const { recipes, ...loaded } = await benchmarks.loaded(file, { ...camelKeys(request), name: path });
       const admitted = { request: { pack: file, ...request }, name };

@@ -3,6 +3,7 @@ import { asObject, parseJson } from "../../contract/json.ts";
 import { unseal } from "../../contract/sealed.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { CancellationToken } from "../../execute/types.ts";
+import { warned } from "../../api/call.ts";
 import { AuthoredRecipe } from "../../api/authored_recipe.ts";
 import type { Session } from "../../api/session.ts";
 import { type Admission, jobOf } from "./kinds.ts";
@@ -25,8 +26,9 @@ export async function performJob(task: JobTask, session: Session, means: JobMean
     usePlanCache,
     sharedProcess: () => Atomics.load(shared, 0) !== 0,
   });
-  const ended = jobOf(kind).end({ result, request, session, cancelled: means.cancellation.isCancelled });
-  return { run_id: null, summary_path: null, error: null, result: null, ...ended };
+  const { call, end } = jobOf(kind), cancelled = means.cancellation.isCancelled;
+  const { result: shown, ...ended } = end({ result, request, session, cancelled });
+  return { run_id: null, summary_path: null, error: null, ...ended, result: warned(call, result, shown) };
 }
 
 /** Performs an admitted request by the call of its kind. @returns the result of the call */

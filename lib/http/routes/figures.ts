@@ -1,4 +1,7 @@
-/** Figures that the page draws itself, in forms that only the program writes. By hand: the reply is a file. */
+/**
+ * Figures that the page draws itself, in forms that only the program writes. By hand: a service for the page; `plot` of runs and
+ * results writes the PDF of a figure.
+ */
 import { z } from "../../contract/zod.ts";
 import { Answer, post } from "../route.ts";
 import { refusals } from "../schemas.ts";

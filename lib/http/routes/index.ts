@@ -1,36 +1,37 @@
 /** All routes. The order matters where a literal part and a parameter compete: the literal one comes first. */
+import { research } from "../../api/calls/research.ts";
+import { system } from "../../api/calls/system.ts";
+import { templates } from "../../api/calls/templates.ts";
+import { validation } from "../../api/calls/validation.ts";
 import { SvcError } from "../../contract/error.ts";
+import { routesOf } from "../call_routes.ts";
 import { nameOf, type Route } from "../route.ts";
 import { artifactRoutes } from "./artifacts.ts";
-import { benchmarkReportRoutes } from "./benchmark_reports.ts";
 import { benchmarkRoutes } from "./benchmarks.ts";
-import { catalogRoutes } from "./catalog.ts";
 import { dataRoutes } from "./data.ts";
 import { figureRoutes } from "./figures.ts";
 import { jobRoutes } from "./jobs.ts";
 import { modelRoutes } from "./models.ts";
-import { overlayRoutes } from "./overlays.ts";
 import { pageRoutes } from "./page.ts";
 import { recipeRoutes } from "./recipes.ts";
 import { runRoutes } from "./runs.ts";
 import { systemRoutes } from "./system.ts";
-import { templateRoutes } from "./templates.ts";
 import { trainingRoutes } from "./training.ts";
 
 /** The routes with their types, for the client. */
 export const TYPED_ROUTES = [
   ...pageRoutes,
   ...systemRoutes,
-  ...catalogRoutes,
+  ...routesOf("system", system),
+  ...routesOf("research", research),
+  ...routesOf("validation", validation),
   ...dataRoutes,
-  ...templateRoutes,
+  ...routesOf("templates", templates),
   ...recipeRoutes,
   ...jobRoutes,
   ...runRoutes,
-  ...overlayRoutes,
   ...artifactRoutes,
   ...benchmarkRoutes,
-  ...benchmarkReportRoutes,
   ...figureRoutes,
   ...modelRoutes,
   ...trainingRoutes,

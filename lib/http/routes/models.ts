@@ -1,6 +1,8 @@
 /** Models of external origin: trained artifacts in the store, and the adapters of the server. By hand: an upload. */
 import { adapters } from "../../api/calls/adapters.ts";
 import { artifacts } from "../../api/calls/artifacts.ts";
+import { warned } from "../../api/call.ts";
+import { withWarnings } from "../../api/documents.ts";
 import { findingsOf, SvcError } from "../../contract/error.ts";
 import { z } from "../../contract/zod.ts";
 import { MAX_PACKAGE_BYTES } from "../../training/limits.ts";
@@ -22,13 +24,14 @@ export const modelRoutes = [
     replies: {
       201: reply(
         "The artifact is in the store",
-        z.object({ outcome: z.enum(["imported", "present", "repaired"]), artifact: OBJECT }),
+        withWarnings(z.object({ outcome: z.enum(["imported", "present", "repaired"]), artifact: OBJECT })),
       ),
       ...refusals(400, 404, 422),
     },
     async thread({ bytes, query: { filename = "the package", ...options }, session }) {
       const imported = await session.artifacts.import(filename, { ...options, bytes }).catch(refuseWhole);
-      return new Answer({ ...imported, artifact: shown(imported.artifact) }, { status: 201 });
+      const document = warned(artifacts.import, imported, { ...imported, artifact: shown(imported.artifact) });
+      return new Answer(document, { status: 201 });
     },
   }),
 ] as const;

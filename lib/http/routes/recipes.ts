@@ -1,18 +1,17 @@
 /**
  * Recipes: files to read and save, and every view of a recipe without a run.
- * By hand: confined files, with ETag and If-Match.
+ * By hand: files with an ETag for If-Match.
  */
 import type { JsonObject, Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { AuthoredRecipe } from "../../api/authored_recipe.ts";
-import { expansionOf, formsOf, recipes, VALIDATION } from "../../api/calls/recipes.ts";
+import { warned } from "../../api/call.ts";
+import { formsOf, recipes, VALIDATION } from "../../api/calls/recipes.ts";
 import { RECIPE_FILE, routesOf } from "../call_routes.ts";
 import { readRecipeAt } from "../recipe_file.ts";
 import { saveRecipe } from "../recipe_save.ts";
 import { Answer, get, post } from "../route.ts";
-import { documentOf, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
-
-const PATH = z.strictObject({ path: RECIPE_FILE });
+import { DIAGNOSTIC, documentOf, OBJECT, RECIPE, refusals, reply } from "../schemas.ts";
 
 export const recipeRoutes = [
   ...routesOf("recipes", recipes),
@@ -20,7 +19,7 @@ export const recipeRoutes = [
     description: "file_sha256 is the ETag: send it as If-Match when saving.",
     stable: true,
     tool: { name: "recipes_show" },
-    query: PATH,
+    query: z.strictObject({ path: RECIPE_FILE }),
     replies: {
       200: reply(
         "The authored recipe",
@@ -31,18 +30,6 @@ export const recipeRoutes = [
     async thread({ query: { path }, session }) {
       const { value, sha256 } = await readRecipeAt(session, path);
       return new Answer({ path, recipe: value, file_sha256: sha256 }, { headers: { etag: `"${sha256}"` } });
-    },
-  }),
-  get("/api/recipe/matrix", "The matrix of a recipe file", {
-    query: PATH,
-    replies: {
-      200: reply("The canonical matrix, or null", z.object({ canonical_matrix: OBJECT.nullable() })),
-      ...refusals(400, 403, 404),
-    },
-    async thread({ query, session }) {
-      const source = await readRecipeAt(session, query.path);
-      const { canonical_matrix } = await expansionOf(await session.recipes.expand(source), source.file);
-      return { canonical_matrix };
     },
   }),
   post("/api/recipe/save", "Save a valid recipe in one step; comments of the file stay", {
@@ -61,18 +48,18 @@ export const recipeRoutes = [
           recipe: OBJECT,
           validation: VALIDATION,
           file_sha256: z.string(),
+          warnings: z.array(DIAGNOSTIC),
         }),
       ),
       ...refusals(400, 403, 412),
     },
     async thread({ body: { recipe: given, filename }, headers, session }) {
       const source = new AuthoredRecipe(given as Value);
-      const { recipe, validation } = await formsOf(await session.recipes.validate(source));
+      const valid = await session.recipes.validate(source), { recipe, validation } = await formsOf(valid);
       const options = { filename, name: recipe.name, ifMatch: headers["if-match"] };
       const { path, sha256: file_sha256 } = await saveRecipe(session, source, options);
-      return new Answer({ status: "saved", path, recipe, validation, file_sha256 }, {
-        headers: { etag: `"${file_sha256}"` },
-      });
+      const document = warned(recipes.validate, valid, { status: "saved", path, recipe, validation, file_sha256 });
+      return new Answer(document, { headers: { etag: `"${file_sha256}"` } });
     },
   }),
 ] as const;

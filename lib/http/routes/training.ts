@@ -10,7 +10,7 @@ import { routesOf } from "../call_routes.ts";
 import { JOBS } from "../jobs/kinds.ts";
 import { watchProject } from "../project_watch.ts";
 import { get, post } from "../route.ts";
-import { EXECUTION, refusals, reply } from "../schemas.ts";
+import { DIAGNOSTIC, EXECUTION, refusals, reply } from "../schemas.ts";
 import { jobFamily, LASTING } from "./job_family.ts";
 
 const { routes, submission, perform } = jobFamily("/api/dataset-capture-jobs", ["dataset_capture"]);
@@ -34,6 +34,7 @@ export const trainingRoutes = [
           split: z.enum(SPLITS),
           captured_samples: z.int(),
           schema_sha256: z.string(),
+          warnings: z.array(DIAGNOSTIC),
         }),
       ),
       202: LASTING,

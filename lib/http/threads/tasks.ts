@@ -2,7 +2,7 @@
 import type { ProjectView } from "../../capture/project.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { Session } from "../../api/session.ts";
-import { type ArtifactPreview, previewArtifact } from "../artifact_file.ts";
+import { type ArtifactPreview, previewArtifact } from "../../run/artifact_file.ts";
 import { type Admission, jobOf } from "../jobs/kinds.ts";
 import type { JobKind } from "../jobs/types.ts";
 
@@ -22,8 +22,7 @@ export const TASKS = {
     await training.project(path, { confined: true }),
 
   /** The beginning of an artifact file. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */
-  preview: async (session: Session, { path }: { path: string }): Promise<ArtifactPreview> =>
-    await previewArtifact(session, path),
+  preview: ({ workspace }: Session, { path }: { path: string }): ArtifactPreview => previewArtifact(workspace, path),
 };
 
 export type TaskName = keyof typeof TASKS;

@@ -1,4 +1,5 @@
 /** Finds packs and validation cards: those of the project's `benchmarks/`, and those of the program. */
+import { checkPath, confine } from "../../artifact/confine.ts";
 import { entriesOf } from "../../artifact/path_kind.ts";
 import { join, relative } from "node:path";
 import { programFolder } from "../../artifact/program.ts";
@@ -126,5 +127,25 @@ export function resolvePack(wanted: string, projectRoot: string): string {
   throw new SvcError("pack_not_found", `Cannot find a benchmark pack named ${wanted || "(empty)"}`, {
     hint: didYouMean(wanted, packs.flatMap(({ name, id }) => [name, ...(id === null ? [] : [id])])) ??
       "List them with: svc benchmark list",
+  });
+}
+
+/**
+ * A pack that a request names: a listed one by name or id, or a file in `benchmarks/` of the project.
+ * @returns its file, and its id, or its name where it has none
+ * @throws SvcError `path_forbidden`, `pack_not_found`
+ */
+export function confinedPack(wanted: string, projectRoot: string): { file: string; name: string } {
+  const packs = listBenchmarkPacks(projectRoot);
+  const found = packs.find(({ name }) => name === wanted) ?? packs.find(({ id }) => id === wanted);
+  if (found !== undefined) return { file: found.file, name: found.id ?? found.name };
+  checkPath(wanted);
+  if (wanted.startsWith("benchmarks/") && PACK_FILE.test(wanted)) {
+    const file = confine(join(projectRoot, "benchmarks"), wanted.slice("benchmarks/".length), "pack_not_found");
+    return { file, name: packs.find((pack) => pack.file === file)?.id ?? wanted };
+  }
+  throw new SvcError("pack_not_found", `Cannot find a benchmark pack named ${wanted}`, {
+    hint: didYouMean(wanted, packs.flatMap(({ name, id }) => (id === null ? [name] : [name, id]))) ??
+      "GET /api/benchmarks/packs lists them",
   });
 }

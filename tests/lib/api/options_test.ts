@@ -115,6 +115,9 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
       for (const { compilation } of points) known(compilation.effective);
       assert.equal(points.length, 1);
     },
+    async matrix({ svc }) {
+      assert.ok((await svc.recipes.matrix(MATRIX)).canonical_matrix !== null);
+    },
     async schema({ svc }) {
       const text = JSON.stringify(await svc.recipes.schema());
       for (const id of ["dct_slices.encode", "test.indices"]) assert.ok(text.includes(id), id);
@@ -144,6 +147,12 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     resolve: "ids",
     show: "an id",
     summaries: "ids",
+    documents: "ids",
+    image: "a file of a run",
+    series: "a file of a run",
+    array: "a file of a run",
+    detectionOverlay: "an id",
+    segmentationOverlay: "an id",
     recipe: "an id",
     verify: "an id",
     import: "a bundle",
@@ -221,6 +230,7 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     },
     status: "an id",
     cancel: "an id",
+    pack: "a pack in benchmarks/, as load loads it",
     async load({ svc, project }) {
       const { valid, diagnostics } = await svc.benchmarks.load(project.pack);
       assert.ok(valid, JSON.stringify(diagnostics));

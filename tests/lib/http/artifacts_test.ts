@@ -4,9 +4,9 @@ import { writeNpz } from "../../../lib/artifact/npz.ts";
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import { imageOfArray } from "../../../lib/http/array_image.ts";
-import { blockOf, MAX_BLOCK_VALUES } from "../../../lib/http/array_block.ts";
-import { everyNth, seriesOf } from "../../../lib/http/series.ts";
+import { imageOfArray } from "../../../lib/artifact/array_image.ts";
+import { blockOf, MAX_BLOCK_VALUES } from "../../../lib/artifact/array_block.ts";
+import { everyNth, seriesOf } from "../../../lib/artifact/array_series.ts";
 import { openTestServer } from "./support.ts";
 
 async function put(folder: string, name: string, bytes: Uint8Array | string): Promise<string> {

@@ -63,6 +63,7 @@ Deno.test("a pruned bundle is valid, and restored it equals the original byte fo
       status: "restored",
       files: 4,
       size_bytes: report.size_bytes,
+      warnings: [],
     });
     assert.deepEqual(contentOf(directory), before);
     assert.equal((await verifyRun(workspace, run_id)).artifacts, "present");

@@ -3,25 +3,23 @@
  * leading dot, the state directory among them, and symbolic links are not part of it.
  */
 import { basename, extname, join } from "node:path";
-import { fileSource } from "../artifact/byte_source.ts";
-import { ARRAY_SUFFIXES } from "../artifact/array_file.ts";
-import { hashFile } from "../artifact/hash_file.ts";
-import { inspectData } from "../artifact/data_inspect.ts";
-import { previewData, previewDocument, TEXT_SUFFIXES } from "../artifact/data_preview.ts";
-import { decodeImage } from "../artifact/image_file.ts";
-import { resizeShorterSide } from "../artifact/image_resize.ts";
-import { readFile } from "../artifact/inside.ts";
-import { exists, isFolder } from "../artifact/path_kind.ts";
-import { writePng } from "../artifact/png_encode.ts";
-import { DATA_SUFFIX, META_SUFFIX, RAW_SUFFIXES } from "../artifact/sigmf.ts";
-import type { Session } from "../api/session.ts";
+import { fileSource } from "./byte_source.ts";
+import { ARRAY_SUFFIXES } from "./array_file.ts";
+import { hashFile } from "./hash_file.ts";
+import { inspectData } from "./data_inspect.ts";
+import { previewData, previewDocument, TEXT_SUFFIXES } from "./data_preview.ts";
+import { decodeImage } from "./image_file.ts";
+import { resizeShorterSide } from "./image_resize.ts";
+import { type InsidePath, readFile } from "./inside.ts";
+import { exists, isFolder } from "./path_kind.ts";
+import { writePng } from "./png_encode.ts";
+import { DATA_SUFFIX, META_SUFFIX, RAW_SUFFIXES } from "./sigmf.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { compareCodePoints } from "../contract/json.ts";
 import { quoted } from "../contract/names.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { confine } from "../artifact/confine.ts";
+import { confine } from "./confine.ts";
 import { type DataSet, readSet, type Room } from "./data_sets.ts";
-import { UPLOADS } from "./data_upload.ts";
 
 export type DataKind = "folder" | "image" | "recording" | "arrays" | "texts" | "code" | "manifest" | "other";
 export interface DataFile extends JsonObject {
@@ -44,16 +42,8 @@ export interface DataContents extends JsonObject {
   preview: JsonObject | null;
 }
 
-export interface MadeManifest extends JsonObject {
-  path: string;
-  sha256: string;
-  /** Of the dataset; null for bit payloads. */
-  id: string | null;
-  kind: string;
-  sample_count: number | null;
-  warnings: string[];
-}
-
+/** Folder of the project for files that the page sends. */
+export const UPLOADS = "uploads";
 const MAX_FILES = 500, MAX_DATA_BYTES = 2 ** 30;
 const MAX_THUMBNAILS = 24, THUMBNAIL_SIDE = 72;
 /** Of an image with a thumbnail. */
@@ -76,7 +66,7 @@ function kindOf(name: string): DataKind {
 }
 
 /** A path of the project without hidden parts. @throws SvcError `path_forbidden`, `not_found` */
-function placeOf({ workspace: { projectRoot } }: Session, path: string) {
+export function projectPlace(projectRoot: string, path: string): InsidePath {
   if (path.split("/").some((part) => part.startsWith("."))) {
     throw new SvcError("path_forbidden", `Cannot use the path ${quoted(path)}: a part of it is hidden`, {
       hint: "Move the data to a folder without a leading dot",
@@ -86,11 +76,11 @@ function placeOf({ workspace: { projectRoot } }: Session, path: string) {
 }
 
 /** Lists a folder, folders first; that of uploads is empty before the first one. @throws SvcError `path_forbidden`, `not_found`, `usage_invalid` for a file */
-export function dataFolder(session: Session, folder: string, most = MAX_FILES): DataFolder {
-  if (folder === UPLOADS && !exists(join(session.workspace.projectRoot, UPLOADS))) {
+export function dataFolder(root: string, folder: string, most = MAX_FILES): DataFolder {
+  if (folder === UPLOADS && !exists(join(root, UPLOADS))) {
     return { folder, files: [], truncated: false };
   }
-  const place = folder === "" ? session.workspace.projectRoot : placeOf(session, folder), found: DataFile[] = [];
+  const place = folder === "" ? root : projectPlace(root, folder), found: DataFile[] = [];
   if (!isFolder(place)) throw new SvcError("usage_invalid", `Cannot list ${folder}: it is a file`);
   const below = folder === "" ? "" : `${folder}/`;
   for (const { name, isDirectory, isFile } of Deno.readDirSync(place)) {
@@ -106,37 +96,37 @@ export function dataFolder(session: Session, folder: string, most = MAX_FILES): 
 }
 
 /** Thumbnails of the images of a folder, or the content of a file. @throws SvcError as {@link dataFolder}, and those of the format */
-export async function dataContents(session: Session, path: string): Promise<DataContents> {
-  const place = path === "" ? null : placeOf(session, path);
+export async function dataContents(root: string, path: string): Promise<DataContents> {
+  const place = path === "" ? null : projectPlace(root, path);
   if (place === null || isFolder(place)) {
-    const images = dataFolder(session, path).files.filter(({ kind }) => kind === "image");
-    return { path, kind: "folder", description: null, preview: thumbnails(session, images) };
+    const images = dataFolder(root, path).files.filter(({ kind }) => kind === "image");
+    return { path, kind: "folder", description: null, preview: thumbnails(root, images) };
   }
   const kind = kindOf(basename(path));
-  if (kind === "manifest") return manifestContents(session, path);
+  if (kind === "manifest") return manifestContents(root, path);
   if (kind === "image") {
-    return { path, kind, description: null, preview: thumbnails(session, [{ path, kind, size_bytes: null }]) };
+    return { path, kind, description: null, preview: thumbnails(root, [{ path, kind, size_bytes: null }]) };
   }
   if (kind === "code") {
-    const { sha256, size_bytes } = hashFile(placeOf(session, path), MAX_DATA_BYTES);
+    const { sha256, size_bytes } = hashFile(projectPlace(root, path), MAX_DATA_BYTES);
     return { path, kind, description: { path, sha256, size_bytes }, preview: null };
   }
   using opened = new DisposableStack();
   // The second file of a recording is beside the first: it is looked up in the same way.
-  const open = (file: string) => opened.use(fileSource(placeOf(session, file), MAX_DATA_BYTES, file));
+  const open = (file: string) => opened.use(fileSource(projectPlace(root, file), MAX_DATA_BYTES, file));
   const described = kind === "recording" || kind === "arrays" ? await inspectData(path, open) : null;
   const preview = await previewData(path, open);
   return { path, kind, description: described, preview: preview === null ? null : previewDocument(preview) };
 }
 
 /** What a manifest names: samples, splits, thumbnails, and whether its files are unchanged. */
-function manifestContents(session: Session, path: string): DataContents {
-  const found = readSet(path, (file) => placeOf(session, file), { bytes: MAX_CHECKED_BYTES });
+function manifestContents(root: string, path: string): DataContents {
+  const found = readSet(path, (file) => projectPlace(root, file), { bytes: MAX_CHECKED_BYTES });
   if (found === null) return { path, kind: "manifest", description: null, preview: null };
   const { set: { path: _, ...facts }, samples, splits } = found;
   const shown = samples.slice(0, MAX_FILES), ids = new Map(shown.map(({ id, path }) => [path, id]));
   const files = shown.flatMap(({ path }) => path === null ? [] : [{ path, kind: "image" as const, size_bytes: null }]);
-  const preview = facts.kind === "images" ? thumbnails(session, files) : null;
+  const preview = facts.kind === "images" ? thumbnails(root, files) : null;
   for (const image of (preview?.images ?? []) as JsonObject[]) image.id = ids.get(String(image.path)) ?? null;
   return {
     path,
@@ -147,11 +137,11 @@ function manifestContents(session: Session, path: string): DataContents {
 }
 
 /** The data of the project that sources can read: manifests with the state of their files, recordings and files of arrays. */
-export function dataSets(session: Session): { sets: DataSet[]; truncated: boolean } {
+export function dataSets(root: string): { sets: DataSet[]; truncated: boolean } {
   const sets: DataSet[] = [], room: Room = { bytes: MAX_LISTED_BYTES }, folders = [""];
   let truncated = false;
   for (let at = 0; at < folders.length && sets.length < MAX_SETS; at++) {
-    const { files, truncated: more } = dataFolder(session, folders[at], MAX_SEARCHED);
+    const { files, truncated: more } = dataFolder(root, folders[at], MAX_SEARCHED);
     truncated ||= more;
     for (const { path, kind } of files) {
       if (sets.length >= MAX_SETS || folders.length >= MAX_FOLDERS) {
@@ -160,7 +150,7 @@ export function dataSets(session: Session): { sets: DataSet[]; truncated: boolea
       }
       if (kind === "folder" && path.split("/").length <= MAX_DEPTH) folders.push(path);
       if (kind === "manifest") {
-        const found = readSet(path, (file) => placeOf(session, file), room);
+        const found = readSet(path, (file) => projectPlace(root, file), room);
         if (found !== null) sets.push(found.set);
       } else if (kind === "recording" || kind === "code" || kind === "arrays" && !path.endsWith(".npy")) {
         const unread = { id: null, sha256: null, sample_count: null, problems: [] };
@@ -172,14 +162,14 @@ export function dataSets(session: Session): { sets: DataSet[]; truncated: boolea
 }
 
 /** Images as PNG of a short side; a file that is no image has its fault in place of one. */
-function thumbnails(session: Session, images: readonly DataFile[]): JsonObject | null {
+function thumbnails(root: string, images: readonly DataFile[]): JsonObject | null {
   if (images.length === 0) return null;
   let left = MAX_FOLDER_PIXELS;
   const shown: JsonObject[] = [];
   for (const { path } of images.slice(0, MAX_THUMBNAILS)) {
     if (left <= 0) break;
     try {
-      const image = decodeImage(readFile(placeOf(session, path), MAX_IMAGE_BYTES), { maxPixels: MAX_IMAGE_PIXELS });
+      const image = decodeImage(readFile(projectPlace(root, path), MAX_IMAGE_BYTES), { maxPixels: MAX_IMAGE_PIXELS });
       left -= image.width * image.height;
       const small = Math.min(image.width, image.height) > THUMBNAIL_SIDE
         ? resizeShorterSide(image, THUMBNAIL_SIDE)
@@ -191,23 +181,4 @@ function thumbnails(session: Session, images: readonly DataFile[]): JsonObject |
     }
   }
   return { kind: "images", count: images.length, images: shown };
-}
-
-/** Writes the manifest of a file or folder of the project. @throws SvcError as `data.makeManifest`, `path_forbidden` */
-export async function makeDataManifest(
-  session: Session,
-  path: string,
-  skipUnreadable: boolean | undefined,
-): Promise<MadeManifest> {
-  const place = placeOf(session, path), folder = isFolder(place) ? path.split("/") : path.split("/").slice(0, -1);
-  const made = await session.data.makeManifest(place, { skipUnreadable });
-  const { manifest, warnings, sha256 } = made;
-  return {
-    path: [...folder, basename(made.path)].join("/"),
-    sha256,
-    id: typeof manifest.id === "string" ? manifest.id : null,
-    kind: String(manifest.kind),
-    sample_count: Array.isArray(manifest.samples) ? manifest.samples.length : null,
-    warnings: warnings.map(({ message }) => message),
-  };
 }

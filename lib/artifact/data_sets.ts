@@ -2,11 +2,11 @@
  * Manifests of the project: their samples, and whether the files of the samples have the recorded bytes. Paths of a manifest are
  * those of somebody else: each is looked up as one of a request.
  */
-import { parseImageManifest, samplePath } from "../artifact/dataset_manifest.ts";
-import { hashFile } from "../artifact/hash_file.ts";
-import { type InsidePath, readFile } from "../artifact/inside.ts";
-import { isLines, lineCount, LINES_MANIFEST_KIND, parseTexts } from "../artifact/text_lines.ts";
-import { besideManifest, TEXT_MANIFEST_KIND } from "../artifact/text_manifest.ts";
+import { parseImageManifest, samplePath } from "./dataset_manifest.ts";
+import { hashFile } from "./hash_file.ts";
+import { type InsidePath, readFile } from "./inside.ts";
+import { isLines, lineCount, LINES_MANIFEST_KIND, parseTexts } from "./text_lines.ts";
+import { besideManifest, TEXT_MANIFEST_KIND } from "./text_manifest.ts";
 import { parseJson } from "../contract/json.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";

@@ -1,12 +1,16 @@
 /** A block of an array with every digit, for views that compute with it: channel responses, beams, powers. */
 import { SvcError } from "../contract/error.ts";
-import type { JsonObject, Value } from "../contract/value.ts";
-import { float } from "../contract/value.ts";
+import { type Float, float, type JsonObject, type Value } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
-import { finite } from "./artifact_file.ts";
 
 /** Values of a block: what a view draws at once. */
 export const MAX_BLOCK_VALUES = 65_536;
+
+export const invalid = (message: string, hint: string | null = null): SvcError =>
+  new SvcError("artifact_invalid", message, { hint });
+
+/** A finite number as a float, else null. */
+export const finite = (value: number): number | Float | null => (Number.isFinite(value) ? float(value) : null);
 
 /**
  * The part of an array below the given indices of its leading axes, in C order.

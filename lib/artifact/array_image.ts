@@ -1,8 +1,8 @@
 /** Images of arrays: image batches as they are, other planes as grey. */
-import type { Image } from "../artifact/image.ts";
+import type { Image } from "./image.ts";
 import { elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { SvcError } from "../contract/error.ts";
-import { invalid } from "./artifact_file.ts";
+import { invalid } from "./array_block.ts";
 
 /** Pixels of an image. */
 const MAX_PIXELS = 1 << 26;

@@ -3,6 +3,8 @@
  * numbers, so that every pixel stays a square. The same layers give the same bytes.
  */
 import { Buffer } from "node:buffer";
+import { invalid } from "../artifact/array_block.ts";
+import { imageOfArray } from "../artifact/array_image.ts";
 import { holdsItems, itemName } from "../artifact/array_items.ts";
 import type { DecodedArtifact } from "../artifact/codec.ts";
 import { type Image, toRgb } from "../artifact/image.ts";
@@ -11,11 +13,9 @@ import { detectionsOf, rastersOf } from "../artifact/vision.ts";
 import { SvcError } from "../contract/error.ts";
 import { escapeXml } from "../contract/escape.ts";
 import type { Detection } from "../numeric/scores/detection.ts";
-import { renderPng } from "../figure/render.ts";
-import { STYLES } from "../figure/style.ts";
-import { textWidth } from "../figure/text_width.ts";
-import { imageOfArray } from "./array_image.ts";
-import { invalid } from "./artifact_file.ts";
+import { renderPng } from "./render.ts";
+import { STYLES } from "./style.ts";
+import { textWidth } from "./text_width.ts";
 import { type Layer, type Layers, readable } from "./overlay_layers.ts";
 
 /** Length of the longer side that small images are brought near, and the most that they are enlarged. */

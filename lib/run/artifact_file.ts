@@ -1,17 +1,24 @@
 /** Artifact files that requests name: relative to the state directory, below the folders that hold evidence. */
+import { invalid } from "../artifact/array_block.ts";
+import { imageOfArray } from "../artifact/array_image.ts";
 import { holdsItems, itemName } from "../artifact/array_items.ts";
 import { hashFile } from "../artifact/hash_file.ts";
+import type { Image } from "../artifact/image.ts";
+import { decodeImage, MAX_IMAGE_FILE_BYTES } from "../artifact/image_file.ts";
 import { inside, type InsidePath, openFile, readFile } from "../artifact/inside.ts";
+import { readBounded } from "../artifact/read_file.ts";
 import { openNpz } from "../artifact/npz.ts";
 import { readNpy } from "../artifact/npy.ts";
 import { METADATA_MEMBER } from "../artifact/codec.ts";
 import { SvcError } from "../contract/error.ts";
 import { didYouMean } from "../contract/nearest.ts";
-import { Float, float, isObject, type Value } from "../contract/value.ts";
+import { float, type Value } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
-import { readPruned } from "../run/prune.ts";
-import type { Workspace } from "../run/workspace.ts";
-import type { Session } from "../api/session.ts";
+import { outputsOf } from "./bundle_schema.ts";
+import { SUMMARY_FILE } from "./documents.ts";
+import { readPruned } from "./prune.ts";
+import { readDocument } from "./read.ts";
+import type { Workspace } from "./workspace.ts";
 import { checkPath, confine } from "../artifact/confine.ts";
 
 /** Folders of the state directory whose files are shown. */
@@ -111,25 +118,30 @@ export function readArray(file: ArtifactFile, name: string | undefined): { name:
   return { name: chosen, array: array(chosen) };
 }
 
-/** The array of an image and its index there: images of several sizes are an array each. */
-export function imagePlace(
+/** An image of a file or of its arrays: images of several sizes are an array each. @throws SvcError as {@link readArray} */
+export async function imageOfFile(
   file: ArtifactFile,
   { array, index }: { array?: string; index: number },
-): [array: NdArray, index: number] {
+): Promise<Image> {
+  if (file.format === "png" || file.format === "jpeg") {
+    return decodeImage(await readBounded(file.full, MAX_IMAGE_FILE_BYTES, file.path));
+  }
   const items = array === undefined && holdsItems(readArrays(file).names);
-  return items ? [readArray(file, itemName(index)).array, 0] : [readArray(file, array).array, index];
+  return items
+    ? imageOfArray(readArray(file, itemName(index)).array, 0)
+    : imageOfArray(readArray(file, array).array, index);
 }
 
-export type ArtifactPreview = Awaited<ReturnType<typeof previewArtifact>>;
+export type ArtifactPreview = ReturnType<typeof previewArtifact>;
 
 /** An artifact with its beginning. @throws SvcError `path_forbidden`, `artifact_not_found`, `artifact_invalid` */
-export async function previewArtifact({ runs, workspace }: Session, path: string) {
+export function previewArtifact(workspace: Workspace, path: string) {
   const file = findArtifact(workspace, path);
   const { sha256 } = hashFile(file.full);
   const { preview, truncated } = previewOf(file);
   return {
     path,
-    kind: await kindOf(runs, path),
+    kind: kindOf(workspace, path),
     format: file.format,
     size_bytes: file.size,
     sha256,
@@ -183,24 +195,18 @@ function firstValues({ dtype, shape, data }: NdArray, most: number): Value[] {
 }
 
 /** The kind that the run's summary gives an output, or null. */
-async function kindOf(runs: Session["runs"], path: string): Promise<string | null> {
-  const [, runId, ...rest] = path.split("/");
-  if (!path.startsWith("runs/")) return null;
-  const [summary] = await runs.summaries([runId]);
-  for (const step of Array.isArray(summary?.steps) ? summary.steps.filter(isObject) : []) {
-    for (const output of Object.values(isObject(step.outputs) ? step.outputs : {})) {
-      if (isObject(output) && output.path === rest.join("/")) return String(output.kind);
-    }
+function kindOf({ runs }: Workspace, path: string): string | null {
+  const [folder, runId, ...rest] = path.split("/");
+  if (folder !== "runs") return null;
+  try {
+    const outputs = outputsOf(readDocument(inside(runs, runId), SUMMARY_FILE));
+    return outputs.find(({ output }) => output.path === rest.join("/"))?.output.kind ?? null;
+  } catch (error) {
+    // The file lies in no bundle that can be read.
+    if (error instanceof SvcError) return null;
+    throw error;
   }
-  return null;
 }
 
 /** The main array of a file, which is written before its companions. */
 const mainName = (names: string[]): string | undefined => names[0];
-
-export function invalid(message: string, hint: string | null = null): SvcError {
-  return new SvcError("artifact_invalid", message, { hint });
-}
-
-/** A finite number as a float, else null. */
-export const finite = (value: number): number | Float | null => (Number.isFinite(value) ? float(value) : null);

@@ -2,13 +2,17 @@
  * The data of an overlay: the images, the candidate and the reference of a metrics step, found by the recipe of the bundle.
  * The candidate is drawn on the input images of its model, the reference on its own.
  */
+import { invalid } from "../artifact/array_block.ts";
 import { readFile } from "../artifact/inside.ts";
 import { decodeArtifact, type DecodedArtifact } from "../artifact/codec.ts";
 import { IMAGES } from "../contract/kinds.ts";
 import { SvcError } from "../contract/error.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import type { Session } from "../api/session.ts";
-import { findArtifact, invalid } from "./artifact_file.ts";
+import { findArtifact } from "../run/artifact_file.ts";
+import { RECIPE_FILE } from "../run/documents.ts";
+import { readDocument } from "../run/read.ts";
+import { showRun } from "../run/store.ts";
+import type { Workspace } from "../run/workspace.ts";
 
 /** Files are read whole. */
 const MAX_BYTES = 1 << 30;
@@ -42,14 +46,14 @@ interface Step {
  * @param options.sides which of them are read
  * @throws SvcError `run_not_found`, `artifact_not_found`, `artifact_invalid`
  */
-export async function findLayers(
-  { runs, workspace }: Session,
+export function findLayers(
+  workspace: Workspace,
   wanted: string,
   kind: string,
   { metrics, step, sides }: { metrics: string; step?: string; sides: readonly Side[] },
-): Promise<Layers> {
-  const { run_id, summary } = await runs.show(wanted);
-  const steps = stepsOf(await runs.recipe(run_id), summary);
+): Layers {
+  const { run_id, directory, summary } = showRun(workspace, wanted);
+  const steps = stepsOf(readDocument(directory, RECIPE_FILE), summary);
   const names = namesOf(steps, kind, metrics, step);
   const read = (name: string) => {
     const [id, port] = name.split("."), row = steps.find((other) => other.id === id)?.outputs[port];

@@ -4,7 +4,7 @@
  */
 import { float, type JsonObject, type Value } from "../contract/value.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
-import { finite, invalid } from "./artifact_file.ts";
+import { finite, invalid } from "./array_block.ts";
 
 export const SERIES_KINDS = ["line", "histogram", "histogram_2d"] as const;
 export type SeriesKind = typeof SERIES_KINDS[number];
