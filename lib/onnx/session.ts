@@ -51,8 +51,6 @@ export type OnnxAccelerator = "onnxruntime-node";
 export interface SessionOptions {
   /** Required digest of the model. */
   sha256?: string;
-  /** A sandbox that nothing else has used, or will use. */
-  fresh?: boolean;
   /** Sessions of one owner, such as a package, may share a sandbox, and end together; default an owner of its own. */
   owner?: object;
   /** Limits that differ from the defaults. */
@@ -76,25 +74,33 @@ export interface SessionOptions {
  * ```
  */
 export async function openOnnxSession(model: Uint8Array, options: SessionOptions = {}): Promise<OnnxSession> {
-  const sha256 = sha256Hex(model);
-  if (options.sha256 !== undefined && options.sha256 !== sha256) {
-    throw new SvcError("artifact_hash_mismatch", `Cannot open a model whose digest is ${sha256}`, {
-      hint: `Expected ${options.sha256}`,
-    });
-  }
+  const sha256 = digestOf(model, options.sha256);
   if (options.accelerator !== undefined) return await openAccelerated(model, sha256, options.threads ?? 1);
-  if (options.fresh) {
-    const sandbox = new Sandbox(sessionLimits(options.limits));
-    try {
-      const session = await sandbox.open(model, sha256);
-      return { ...session, release: () => Promise.resolve(sandbox.end("its session was released")) };
-    } catch (error) {
-      sandbox.end("its session was not opened");
-      throw error;
-    }
-  }
   const sandbox = sandboxFor(sessionLimits(options.limits), options.owner ?? {}, sha256);
   return await sandbox.open(model, sha256);
+}
+
+function digestOf(model: Uint8Array, expected?: string): string {
+  const sha256 = sha256Hex(model);
+  if (expected === undefined || expected === sha256) return sha256;
+  throw new SvcError("artifact_hash_mismatch", `Cannot open a model whose digest is ${sha256}`, {
+    hint: `Expected ${expected}`,
+  });
+}
+
+export interface OwnSandbox {
+  /** @param sha256 required digest of the model @throws SvcError as {@link openOnnxSession} */
+  open(model: Uint8Array, sha256: string): Promise<OnnxSession>;
+  end(): void;
+}
+
+/** A sandbox that nothing but its holder has used, or will use. */
+export function ownSandbox(): OwnSandbox {
+  const sandbox = new Sandbox(sessionLimits());
+  return {
+    open: async (model, sha256) => await sandbox.open(model, digestOf(model, sha256)),
+    end: () => sandbox.end("its holder ended it"),
+  };
 }
 
 /** Starts a sandbox for a session with these limits in advance. @throws SvcError `runtime_unavailable` */

@@ -1,18 +1,20 @@
 /**
- * Tries the networks of a package: each entry point runs twice in one session and once in a fresh one on the same inputs,
- * and must give the same bits. Sizes that the network leaves open are those of the first trial that runs; where the first
- * axis is open, batches of 1 and 3 are tried.
+ * Tries the networks of a package: each entry point runs twice in one session and once in that of another sandbox on the same
+ * inputs, and must give the same bits. Both sandboxes serve this package alone. Sizes that the network leaves open are those of
+ * the first trial that runs; where the first axis is open, batches of 1 and 3 are tried.
  */
 import { type Code, type Diagnostic, diagnostic, messageOf, type Place, SvcError } from "../contract/error.ts";
+import { sha256Hex } from "../contract/hash.ts";
 import { type Dtype, elementCount, type NdArray, ndarray } from "../numeric/array/ndarray.ts";
 import { Generator } from "../numeric/random/random.ts";
 import { DTYPES } from "../numeric/array/ndarray.ts";
 import { NOT_DETERMINISTIC, UNSUPPORTED } from "../onnx/function.ts";
 import type { Dimension, OnnxGraph } from "../onnx/graph.ts";
-import { type OnnxSession, openOnnxSession } from "../onnx/session.ts";
+import { type OnnxSession, type OwnSandbox, ownSandbox } from "../onnx/session.ts";
 import type { InspectedPackage } from "./inspect.ts";
 import { MAX_COMPONENT_BYTES } from "./limits.ts";
 import type { PackageSource } from "./source.ts";
+import type { TrainedManifest } from "./types.ts";
 
 const SEED = 20n;
 const BATCHES = [1, 3];
@@ -21,21 +23,36 @@ const SIZES = [16, 64, 8, 4, 2, 1, 128];
 
 type Feeds = Record<string, NdArray>;
 
+/** Digests of networks that this process has tried without a problem. */
+const sound = new Set<string>();
+
 /**
  * @param source the package that was inspected
  * @returns diagnostics `artifact_not_deterministic`, `artifact_unsupported`
  * @throws SvcError `runtime_unavailable`, and the limits of sessions
  */
 export async function tryNetworks(
-  source: PackageSource,
-  { manifest, graphs }: InspectedPackage,
+  source: Pick<PackageSource, "read">,
+  { manifest, graphs }: Pick<InspectedPackage, "graphs"> & { manifest: Pick<TrainedManifest, "components"> | null },
 ): Promise<Diagnostic[]> {
   if (manifest === null) return [];
   const found: Diagnostic[] = [];
-  for (const [index, { id, path, sha256 }] of manifest.components.entries()) {
-    const graph = graphs.get(id), bytes = source.read(path, MAX_COMPONENT_BYTES);
-    if (graph === undefined || bytes === null) continue;
-    found.push(...await tryNetwork(bytes, graph, { sha256, path, place: ["components", index] }));
+  let sandboxes: OwnSandbox[] = [];
+  const end = () => sandboxes.splice(0).forEach((sandbox) => sandbox.end());
+  try {
+    for (const [index, { id, path, sha256 }] of manifest.components.entries()) {
+      const graph = graphs.get(id), bytes = source.read(path, MAX_COMPONENT_BYTES);
+      if (graph === undefined || bytes === null) continue;
+      if (sound.has(sha256) && sha256Hex(bytes) === sha256) continue;
+      if (sandboxes.length === 0) sandboxes = [ownSandbox(), ownSandbox()];
+      const problems = await tryNetwork(bytes, graph, { sandboxes, sha256, path, place: ["components", index] });
+      found.push(...problems);
+      if (problems.length === 0) sound.add(sha256);
+      // A network that fails may have ended its sandbox.
+      else end();
+    }
+  } finally {
+    end();
   }
   return found;
 }
@@ -43,15 +60,20 @@ export async function tryNetworks(
 async function tryNetwork(
   bytes: Uint8Array,
   graph: OnnxGraph,
-  { sha256, path, place }: { sha256: string; path: string; place: Place },
+  { sandboxes: [one, other], sha256, path, place }: {
+    sandboxes: readonly OwnSandbox[];
+    sha256: string;
+    path: string;
+    place: Place;
+  },
 ): Promise<Diagnostic[]> {
   const refuse = (code: Code, why: string, hint: string) => [
     diagnostic(code, place, `Cannot use ${path}: ${why}`, { hint }),
   ];
-  const first = await opened(bytes, sha256);
+  const first = await opened(one, bytes, sha256);
   if (first instanceof Error) return refuse(UNSUPPORTED, "the runtime cannot load it", saidOf(first));
   try {
-    const fresh = await opened(bytes, sha256);
+    const fresh = await opened(other, bytes, sha256);
     if (fresh instanceof Error) return refuse(UNSUPPORTED, "the runtime cannot load it", saidOf(fresh));
     try {
       const open = graph.inputs.some(({ shape }) => typeof shape?.[0] !== "number" && shape?.length);
@@ -88,10 +110,10 @@ async function tryNetwork(
   }
 }
 
-/** A session in a sandbox of its own; the error of a network that cannot be loaded. */
-async function opened(bytes: Uint8Array, sha256: string): Promise<OnnxSession | SvcError> {
+/** A session; the error of a network that cannot be loaded. */
+async function opened(sandbox: OwnSandbox, bytes: Uint8Array, sha256: string): Promise<OnnxSession | SvcError> {
   try {
-    return await openOnnxSession(bytes, { sha256, fresh: true });
+    return await sandbox.open(bytes, sha256);
   } catch (error) {
     if (error instanceof SvcError && /^Cannot load the model/.test(error.message)) return error;
     throw error;
