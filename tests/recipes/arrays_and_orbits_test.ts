@@ -1,10 +1,11 @@
 /** Recipes of beam patterns, reflecting surfaces and link budgets against their laws. */
 import assert from "node:assert/strict";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
+import { ROOT_PATH } from "../support/paths.ts";
 import { sharedSession } from "../support/session.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
-const { session } = sharedSession();
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
 const near = (a: number, b: number, within: number) => assert.ok(Math.abs(a - b) <= within, `${a} is not ${b}`);
 const textOf = (name: string) => Deno.readTextFile(new URL(`${name}.yaml`, RECIPES));
 

@@ -6,6 +6,7 @@ import type { Session } from "../../mod.ts";
 import { createRegistry } from "../../ops/registry.ts";
 import { runOperation } from "../ops/harness.ts";
 import { FIXTURES } from "../ops/_fixtures/index.ts";
+import { ROOT_PATH } from "../support/paths.ts";
 import { sharedSession } from "../support/session.ts";
 
 /** Links: encoder, its parameters, Es/N0 at which some blocks are lost, and the decoder with its parameters. */
@@ -73,7 +74,7 @@ async function ran(svc: Session, links: typeof LINKS, parallelWorkers: number) {
   return { directory, digests: sums.filter((line) => line.includes("artifacts/decoder_")).sort() };
 }
 
-const shared = sharedSession();
+const shared = sharedSession({ projectRoot: ROOT_PATH });
 
 Deno.test("the links have every channel decoder", async () => {
   const ids = (await createRegistry()).ids().filter((id) => /^channel\..*_decoder$|_dematch$/.test(id));

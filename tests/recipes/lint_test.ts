@@ -1,5 +1,6 @@
 /** The shipped recipes pass strict lint without a warning. */
 import assert from "node:assert/strict";
+import { ROOT_PATH } from "../support/paths.ts";
 import { sharedSession } from "../support/session.ts";
 
 /** All recipes below a folder; models have manifests and no recipes. */
@@ -11,7 +12,7 @@ function* recipesBelow(folder: URL): Iterable<URL> {
   }
 }
 
-const shared = sharedSession();
+const shared = sharedSession({ projectRoot: ROOT_PATH });
 const SHIPPED = [...recipesBelow(new URL("../../recipes/", import.meta.url))];
 
 Deno.test("there are recipes to lint", () => assert.ok(SHIPPED.length >= 9));

@@ -48,7 +48,7 @@ Deno.test("all recipes over images run on photographs in portrait and landscape"
     put("photographs/landscape.png", writePng(photograph("samples/coffee.png", 64, 128)));
     put("photographs/portrait.png", writePng(photograph("samples/chelsea.png", 96, 64)));
     for (const [name, bytes] of Object.entries(tinyAutoencoder())) put(`autoencoder/${name}`, bytes);
-    await using session = await open({ projectRoot });
+    await using session = await open({ projectRoot, idleMs: 60_000 });
     const { sha256 } = await session.data.makeManifest(join(projectRoot, "photographs"), { id: "photographs" });
     const source = { dataset: "photographs", image_ids: "", manifest_path: "photographs/manifest.json" };
     let count = 0;
@@ -76,6 +76,7 @@ Deno.test("all recipes over images run on photographs in portrait and landscape"
             .filter(({ kind }) => kind === "image.batch.numpy");
           assert.ok(images.length >= 2, "no images were received");
           for (const { metadata } of images) assert.deepEqual(metadata.item_shapes, [[64, 128, 3], [96, 64, 3]]);
+          assert.equal((await session.runs.verify(run_id)).status, "valid");
           await session.runs.remove({ ids: [run_id] });
         });
       }

@@ -3,13 +3,16 @@
  * image of a mirrored scene, and a number for whatever is degenerate.
  */
 import assert from "node:assert/strict";
-import { run } from "../../mod.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
-import { closeOnnxSessions, openOnnxSession } from "../../lib/onnx/session.ts";
+import { openOnnxSession } from "../../lib/onnx/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import "../support/networks.ts";
+import { sharedSession } from "../support/session.ts";
 
 const MODELS = new URL("../../recipes/models/", import.meta.url);
+
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
 
 const tensor = (data: ArrayLike<number>, shape: number[]) => ndarray("float32", Float32Array.from(data), shape);
 const normal = (count: number, seed: number) => Generator.seeded(seed).standardNormal(count) as Float64Array;
@@ -23,7 +26,6 @@ async function answers(file: string, output: string, ...feeds: Record<string, Nd
     return found;
   } finally {
     await session.release();
-    await closeOnnxSessions();
   }
 }
 
@@ -119,15 +121,10 @@ Deno.test("a learned estimate is the same to the bit for any number of workers",
   const single = recipe.replace(/\n {2}matrix:\n(?: {4}.*\n)+/, "\n");
   const hashes: string[] = [];
   for (const parallelWorkers of [1, 3]) {
-    const stateDir = await Deno.makeTempDir();
-    try {
-      const result = await run(single, { projectRoot: ROOT_PATH, stateDir, parallelWorkers });
-      assert.equal(result.status, "completed");
-      const sums = await Deno.readTextFile(`${result.directory}/SHA256SUMS`);
-      hashes.push(sums.split("\n").filter((line) => line.includes("artifacts/")).sort().join("\n"));
-    } finally {
-      await Deno.remove(stateDir, { recursive: true });
-    }
+    const { status, directory } = await (await session()).recipes.run(single, { parallelWorkers });
+    assert.equal(status, "completed");
+    const sums = await Deno.readTextFile(`${directory}/SHA256SUMS`);
+    hashes.push(sums.split("\n").filter((line) => line.includes("artifacts/")).sort().join("\n"));
   }
   assert.ok(hashes[0].includes("artifacts/localizer/estimate.npz"));
   assert.equal(hashes[0], hashes[1]);

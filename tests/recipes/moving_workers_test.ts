@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { openArrays } from "../../lib/artifact/array_file.ts";
 import type { Session } from "../../mod.ts";
+import { ROOT_PATH } from "../support/paths.ts";
 import { sharedSession } from "../support/session.ts";
 
 const SLOT_S = 0.001, SLOTS = 4;
@@ -55,7 +56,7 @@ async function ran(svc: Session, slots: { first: number; grids: number }[], para
   return { gains, digests: sums.split("\n").filter((line) => line.includes("artifacts/")).sort() };
 }
 
-const shared = sharedSession();
+const shared = sharedSession({ projectRoot: ROOT_PATH });
 const APART = Array.from({ length: SLOTS }, (_, first) => ({ first, grids: 1 }));
 
 shared.test("slots in motion have the same bytes on 1, 2 and 4 workers", async (svc) => {

@@ -1,27 +1,23 @@
 /** The recipes of power allocation: what knowing the channel is worth, and what old knowledge of it costs. */
 import assert from "node:assert/strict";
 import { isNumber, type JsonObject, toNumber } from "../../lib/contract/value.ts";
-import { plan, run } from "../../mod.ts";
-import { lint, runMatrix } from "../support/session.ts";
+import { ROOT_PATH } from "../support/paths.ts";
+import { sharedSession } from "../support/session.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
 
 /** Runs one variant and hands over its metrics. */
 async function variant(path: string, budget: string): Promise<(id: string) => number> {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const text = await Deno.readTextFile(new URL(path, RECIPES));
-    const { rows } = await runMatrix(text, { stateDir, points: [`power_budget=${budget}`] });
-    assert.deepEqual(rows.map(({ status }) => status), ["completed"]);
-    const metrics: JsonObject = Object.assign({}, ...Object.values(rows[0].metrics));
-    return (id) => {
-      const value = metrics[id];
-      assert.ok(isNumber(value), `${id} was not measured`);
-      return toNumber(value);
-    };
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const text = await Deno.readTextFile(new URL(path, RECIPES)), { recipes } = await session();
+  const { rows } = await recipes.runMatrix(text, { points: [`power_budget=${budget}`] });
+  assert.deepEqual(rows.map(({ status }) => status), ["completed"]);
+  const metrics: JsonObject = Object.assign({}, ...Object.values(rows[0].metrics));
+  return (id) => {
+    const value = metrics[id];
+    assert.ok(isNumber(value), `${id} was not measured`);
+    return toNumber(value);
+  };
 }
 
 Deno.test("water-filling is its own oracle, and carries more than equal power over the same channels", async () => {
@@ -62,24 +58,19 @@ Deno.test("short packets over delayed knowledge: more power, fewer predicted los
 });
 
 Deno.test("transport blocks over allocated power: whole blocks are delivered, the others are zeros", async () => {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const text = await Deno.readTextFile(new URL("nr_ldpc_ofdm_delivery.yaml", import.meta.url));
-    const { status, summary } = await run(text, { stateDir });
-    assert.equal(status, "completed");
-    const metrics: JsonObject = Object.assign({}, ...(summary.steps as JsonObject[]).map((step) => step.metrics));
-    const count = (id: string) => Number(metrics[`channel.nr_ldpc_ofdm.${id}`]);
-    assert.equal(count("transport_block_count"), 9);
-    assert.ok(count("crc_failure_count") > 0 && count("delivered_block_count") > 0);
-    assert.equal(count("delivered_payload_bit_count"), 1000 * count("delivered_block_count"));
-    // 9 blocks of 2064 coded bits: 1000 becomes 1032 bits, the next legal size.
-    assert.equal(count("occupied_data_resource_element_count"), 9288);
-    // Half of the bits of a lost block are ones.
-    const errors = Number(metrics["channel.payload.error_count"]);
-    assert.ok(Math.abs(errors / (1000 * count("crc_failure_count")) - 0.5) < 0.05);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const text = await Deno.readTextFile(new URL("nr_ldpc_ofdm_delivery.yaml", import.meta.url));
+  const { status, summary } = await (await session()).recipes.run(text);
+  assert.equal(status, "completed");
+  const metrics: JsonObject = Object.assign({}, ...(summary.steps as JsonObject[]).map((step) => step.metrics));
+  const count = (id: string) => Number(metrics[`channel.nr_ldpc_ofdm.${id}`]);
+  assert.equal(count("transport_block_count"), 9);
+  assert.ok(count("crc_failure_count") > 0 && count("delivered_block_count") > 0);
+  assert.equal(count("delivered_payload_bit_count"), 1000 * count("delivered_block_count"));
+  // 9 blocks of 2064 coded bits: 1000 becomes 1032 bits, the next legal size.
+  assert.equal(count("occupied_data_resource_element_count"), 9288);
+  // Half of the bits of a lost block are ones.
+  const errors = Number(metrics["channel.payload.error_count"]);
+  assert.ok(Math.abs(errors / (1000 * count("crc_failure_count")) - 0.5) < 0.05);
 });
 
 Deno.test("a missing state is told once, at its port, by planner and lint", async () => {
@@ -94,7 +85,8 @@ steps:
     params: {policy: water_filling}
     inputs: {symbols: modulator.symbols}
 `;
-  const found = [...(await plan(recipe)).diagnostics, ...(await lint(recipe)).issues]
+  const { recipes } = await session();
+  const found = [...(await recipes.plan(recipe)).diagnostics, ...(await recipes.lint(recipe)).issues]
     .filter(({ severity }) => severity === "error");
   const wanted = ["csi_power_policy_state_missing", "$.steps[2].inputs.channel_state"];
   assert.deepEqual(found.map(({ code, path }) => [code, path]), [wanted, wanted]);

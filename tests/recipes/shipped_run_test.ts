@@ -1,14 +1,16 @@
 /**
  * Shipped recipes and packs that need nothing but the repository run to their end: one point of a recipe; of a pack the ends of its
  * curves with one replicate. Sources give few items. Every recipe is compiled, planned and linted elsewhere (tests/golden, lint_test.ts),
- * and each point of a pack loads and plans beside the packs, so here a recipe runs for the kinds of its steps alone: those that run have
- * every operation, choice and connection of the shipped recipes. A recipe of photographs also runs in mixed_sizes_test.ts. `deno task soak whole` runs
- * every recipe and both ends of every curve at the full sizes.
+ * and each point of a pack loads and plans beside the packs, so here a recipe runs for the kinds of its steps alone: those that run here or in
+ * other tests have every operation, choice and connection of the shipped recipes. A pack runs for its metrics, dataset, task and
+ * statistics and for kinds of steps, where no recipe and no other pack has them.
+ * `deno task soak whole` runs every recipe, and both ends of every curve of every pack at the full sizes.
  */
 import assert from "node:assert/strict";
-import { basename } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { sharedSession } from "../support/session.ts";
 import { parseRecipe } from "../../lib/api/authored_recipe.ts";
+import type { JsonObject } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
@@ -43,17 +45,27 @@ const isMissing = (name: string, diagnostics: readonly { code: string }[]): bool
   return missing;
 };
 
+const read = (file: string | URL) => parseYaml(Deno.readTextFileSync(file)) as object;
 const stepsOf = (text: string) => (parseYaml(text) as object as { steps: Step[] }).steps;
 const CANDIDATES = SHIPPED.filter((url) => !ELSEWHERE.test(basename(url.pathname, ".yaml")));
 const HERE = CANDIDATES.filter(({ pathname }) => !FETCHED.test(basename(pathname)));
-const KINDS = new Map(HERE.map((url) => [url.href, kindsOf(stepsOf(Deno.readTextFileSync(url)))]));
-const CHOSEN = coverOf(KINDS);
+const kindsIn = (url: URL) => kindsOf((read(url) as { steps: Step[] }).steps);
+const KINDS = new Map(HERE.map((url) => [url.href, kindsIn(url)]));
+/** Kinds of recipes that other tests run; mixed_sizes_test.ts runs those of photographs, from another source. */
+const RUN_ELSEWHERE = new Set(SHIPPED.flatMap((url) => {
+  const kinds = [...kindsIn(url)], name = basename(url.pathname, ".yaml");
+  if (ELSEWHERE.test(name)) return kinds;
+  const isMixed = kinds.includes("source.image_dataset") && !FETCHED.test(name);
+  return isMixed ? kinds.filter((kind) => !kind.startsWith("source.image_dataset ")) : [];
+}));
+const CHOSEN = coverOf(KINDS, RUN_ELSEWHERE);
 const LEFT_OUT = FULL_SIZE ? [] : HERE.filter(({ href }) => !CHOSEN.has(href));
 
 Deno.test("the recipes that run here have every kind of step", () => {
-  const kindsIn = (names: Iterable<string>) => new Set([...names].flatMap((name) => [...KINDS.get(name)!]));
+  const kindsOfAll = (names: Iterable<string>) => new Set([...names].flatMap((name) => [...KINDS.get(name)!]));
   assert.ok(CHOSEN.size < KINDS.size);
-  assert.deepEqual(kindsIn(KINDS.keys()).difference(kindsIn(CHOSEN)), new Set());
+  const missing = kindsOfAll(KINDS.keys()).difference(kindsOfAll(CHOSEN)).difference(RUN_ELSEWHERE);
+  assert.deepEqual(missing, new Set());
 });
 
 shared.test("recipes whose kinds of steps others have plan here, with every model and dataset", async ({ recipes }) => {
@@ -87,8 +99,39 @@ for (const url of CANDIDATES) {
 /** Packs that other tests run and look into, or that are as others with other methods. */
 const LOOKED_INTO = new Set(DATA.CASES);
 
-for (const [index, { name, file }] of listBenchmarkPacks(ROOT_PATH).entries()) {
-  if (LOOKED_INTO.has(name)) continue;
+interface Pack {
+  dataset: { id: string };
+  task: { id: string };
+  metrics: (string | { id: string })[];
+  metadata: object;
+  replication?: object;
+  recipes: { path: string; params?: { step_params?: Record<string, JsonObject> } }[];
+}
+
+function kindsOfPack(file: string): Set<string> {
+  const { dataset, task, metrics, metadata, replication = {}, recipes } = read(file) as Pack;
+  const ofSteps = recipes.flatMap(({ path, params: { step_params = {} } = {} }) => {
+    const { steps } = read(join(dirname(file), path)) as { steps: Step[] };
+    return [...kindsOf(steps.map((step) => ({ ...step, params: { ...step.params, ...step_params[step.id] } })))];
+  });
+  const measured = metrics.map((metric) => `metric ${typeof metric === "string" ? metric : metric.id}`);
+  const asked = Object.keys({ ...metadata, ...replication }).map((key) => `statistics ${key}`);
+  return new Set([`dataset ${dataset.id}`, `task ${task.id}`, ...measured, ...asked, ...ofSteps]);
+}
+
+const PACKS = listBenchmarkPacks(ROOT_PATH).map((pack) => ({ ...pack, kinds: kindsOfPack(pack.file) }));
+const PACKS_HERE = PACKS.filter(({ name }) => !LOOKED_INTO.has(name) && !FETCHED.test(name));
+const CHOSEN_PACKS = coverOf(
+  new Map(PACKS_HERE.map(({ name, kinds }) => [name, kinds])),
+  new Set([
+    ...RUN_ELSEWHERE,
+    ...[...CHOSEN].flatMap((name) => [...KINDS.get(name)!]),
+    ...PACKS.flatMap(({ name, kinds }) => LOOKED_INTO.has(name) ? [...kinds] : []),
+  ]),
+);
+
+for (const [index, { name, file }] of PACKS.entries()) {
+  if (LOOKED_INTO.has(name) || !FULL_SIZE && !FETCHED.test(name) && !CHOSEN_PACKS.has(name)) continue;
   shared.test(`benchmarks/${name} runs`, async ({ benchmarks }) => {
     const folder = await Deno.makeTempDir();
     const pack = await packOfEnds(folder, file, FULL_SIZE ? undefined : index % 2 === 0 ? "first" : "last");

@@ -25,9 +25,15 @@ export function kindsOf(steps: readonly Step[]): Set<string> {
   ]));
 }
 
-/** The chosen of many, by name. */
-export function coverOf(kinds: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
-  const chosen = new Set<string>(), covered = new Set<string>();
+/**
+ * The chosen of many, by name.
+ * @param elsewhere kinds that need none of them
+ */
+export function coverOf(
+  kinds: ReadonlyMap<string, ReadonlySet<string>>,
+  elsewhere: ReadonlySet<string> = new Set(),
+): Set<string> {
+  const chosen = new Set<string>(), covered = new Set(elsewhere);
   for (;;) {
     const gains = [...kinds].map(([name, own]) => ({ name, own, gain: new Set(own).difference(covered).size }));
     const best = gains.reduce((a, b) => b.gain > a.gain ? b : a, { name: "", own: new Set<string>(), gain: 0 });

@@ -13,19 +13,41 @@ import { Registry } from "../../lib/contract/registry.ts";
 import type { Workspace } from "../../lib/run/workspace.ts";
 import type { PackOptions, PackSource } from "../../lib/api/calls/benchmarks.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
+import { atProcessEnd } from "./process_end.ts";
+
+/** Threads of these sessions stay between runs, also where a loaded machine takes its time over a plan. */
+const IDLE_MS = 600_000;
+
+/** Sessions of this process by their project roots, for files that need nothing else. */
+const ofProcess = new Map<string, ReturnType<typeof opened>>();
+
+/** A session that opens at its first use. */
+function opened(options: SessionOptions) {
+  const stateDir = options.stateDir ?? Deno.makeTempDirSync({ prefix: "svc-shared-" });
+  let session: Promise<Session> | undefined;
+  return {
+    session: () => session ??= open({ idleMs: IDLE_MS, ...options, stateDir }),
+    async end() {
+      (await session)?.close();
+      if (options.stateDir === undefined) await Deno.remove(stateDir, { recursive: true });
+    },
+  };
+}
 
 /**
- * A session that the tests of a file share: registry and worker threads are loaded once. It ends after all tests.
+ * A session that the tests of a file share: registry, worker threads and their models are loaded once. It ends after all tests. Files
+ * of one process that give the same project root and nothing else share theirs, with its state directory.
  * @param options the state directory is a temporary one when left out
  */
 export function sharedSession(options: SessionOptions = {}) {
-  const stateDir = options.stateDir ?? Deno.makeTempDirSync({ prefix: "svc-shared-" });
-  let opened: Promise<Session> | undefined;
-  const session = () => opened ??= open({ ...options, stateDir });
-  Deno.test.afterAll(async () => {
-    (await opened)?.close();
-    if (options.stateDir === undefined) await Deno.remove(stateDir, { recursive: true });
+  const { projectRoot, ...others } = options;
+  const isOwn = projectRoot === undefined || Object.keys(others).length > 0;
+  const { session, end } = isOwn ? opened(options) : ofProcess.getOrInsertComputed(projectRoot, () => {
+    const shared = opened(options);
+    atProcessEnd(shared.end);
+    return shared;
   });
+  if (isOwn) Deno.test.afterAll(end);
   return {
     session,
     /** Defines a test whose worker threads stay for the next one. */
