@@ -4,20 +4,17 @@ import { join } from "node:path";
 import { decodePng, parsePng } from "../../lib/artifact/png_decode.ts";
 import { inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { needsTorch, torchPython } from "../support/torch.ts";
+import { needsTorch, torchPrograms, torchPython } from "../support/torch.ts";
 
 const RECIPE = join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml");
 const python = await torchPython();
+const programs = torchPrograms(python ?? "");
+Deno.test.afterAll(() => programs.end());
 
 async function run(folder: string, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await new Deno.Command(python!, {
-    args,
-    cwd: folder,
-    env: { OMP_NUM_THREADS: "1" },
-  }).output();
-  const text = new TextDecoder().decode(stdout);
-  assert.equal(code, 0, text + new TextDecoder().decode(stderr));
-  return text;
+  const { code, stdout, stderr } = await programs.run(folder, args);
+  assert.equal(code, 0, stdout + stderr);
+  return stdout;
 }
 
 /** The example of interfaces.py runs as printed, and names of steps and components both export. */

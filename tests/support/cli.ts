@@ -1,6 +1,7 @@
 /** Runs the command line as a user does: its own working folder, environment and streams. */
 import { join } from "node:path";
 import type { HostRequest, HostResult } from "./cli_host.ts";
+import { LineHost } from "./line_host.ts";
 import { ROOT_PATH } from "./paths.ts";
 import { atProcessEnd } from "./process_end.ts";
 
@@ -54,64 +55,21 @@ function resultOf(result: HostResult): CliResult {
 }
 
 /** The process that performs the commands of the tests, from their first one to the end of the last test. */
-let host:
-  | { requests: WritableStreamDefaultWriter<string>; results: AsyncIterator<string>; process: Deno.ChildProcess }
-  | undefined;
-let last: Promise<unknown> = Promise.resolve();
-
-function startHost() {
-  const process = new Deno.Command(Deno.execPath(), {
-    args: [...CLI_ARGS.slice(0, -1), join(ROOT_PATH, "tests/support/cli_host.ts")],
-    cwd: ROOT_PATH,
-    env: { NO_COLOR: "1" },
-    stdin: "piped",
-    stdout: "piped",
-  }).spawn();
-  const encoder = new TextEncoderStream();
-  encoder.readable.pipeTo(process.stdin).catch(() => {});
-  return { requests: encoder.writable.getWriter(), results: lines(process.stdout), process };
-}
-
-// Its processor time counts for this file once it has ended.
-atProcessEnd(async () => {
-  if (host === undefined) return;
-  const { requests, process } = host;
-  await requests.close();
-  // One that does not end by itself must not hold the file.
-  const timer = setTimeout(() => process.kill("SIGKILL"), 20_000);
-  await process.status;
-  clearTimeout(timer);
+const host = new LineHost<HostRequest, HostResult>(Deno.execPath(), {
+  args: [...CLI_ARGS.slice(0, -1), join(ROOT_PATH, "tests/support/cli_host.ts")],
+  cwd: ROOT_PATH,
+  env: { NO_COLOR: "1" },
 });
-
-async function* lines(stream: ReadableStream<Uint8Array<ArrayBuffer>>): AsyncGenerator<string> {
-  let parts: string[] = [];
-  for await (const text of stream.pipeThrough(new TextDecoderStream())) {
-    const [first, ...rest] = text.split("\n");
-    parts.push(first);
-    for (const next of rest) {
-      yield parts.join("");
-      parts = [next];
-    }
-  }
-}
+atProcessEnd(() => host.end());
 
 /** Runs a command as a user does, with its own working folder, in a process that this file's commands share. */
 export async function svc(
   args: string[],
   { cwd = ROOT_PATH, env = {}, stdin = "" }: CliOptions = {},
 ): Promise<CliResult> {
-  const perform = async () => {
-    const { requests, results } = host ??= startHost();
-    const request: HostRequest = { args, cwd, env, stdin };
-    await requests.write(JSON.stringify(request) + "\n");
-    const { value, done } = await results.next();
-    if (!done) return resultOf(JSON.parse(value));
-    host = undefined;
-    throw new Error(`svc ${args.join(" ")} has ended the process that ran it`);
-  };
-  const result = last.then(perform);
-  last = result.catch(() => {});
-  return await result;
+  const result = await host.ask({ args, cwd, env, stdin });
+  if (result === null) throw new Error(`svc ${args.join(" ")} has ended the process that ran it`);
+  return resultOf(result);
 }
 
 /** Calls a body with a fresh folder that is removed afterwards. */

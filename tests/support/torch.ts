@@ -1,5 +1,8 @@
 /** The Python that has PyTorch, for tests of training exports. */
+import { join } from "node:path";
+import { LineHost } from "./line_host.ts";
 import { needs } from "./needs.ts";
+import { ROOT_PATH } from "./paths.ts";
 
 /** Options of a test that needs it. */
 export const needsTorch = (python: string | null) =>
@@ -11,7 +14,8 @@ export async function torchPython(): Promise<string | null> {
   for (const python of [named ?? "python3", `${Deno.env.get("HOME")}/.cache/svc-torch/bin/python`]) {
     try {
       const { success } = await new Deno.Command(python, {
-        args: ["-c", "import torch, numpy"],
+        // The import of PyTorch takes seconds.
+        args: ["-c", "from importlib.util import find_spec as found\nassert found('torch') and found('numpy')"],
         stdout: "null",
         stderr: "null",
       }).output();
@@ -21,4 +25,26 @@ export async function torchPython(): Promise<string | null> {
     }
   }
   return null;
+}
+
+interface PythonResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Python programs that start with PyTorch loaded, one after another on one thread; `end` ends what loaded it. */
+export function torchPrograms(python: string) {
+  const host = new LineHost<{ cwd: string; args: string[] }, PythonResult>(python, {
+    args: [join(ROOT_PATH, "tests/support/torch_host.py")],
+    env: { OMP_NUM_THREADS: "1" },
+  });
+  return {
+    async run(cwd: string, args: string[]): Promise<PythonResult> {
+      const result = await host.ask({ cwd, args });
+      if (result === null) throw new Error(`Python ended before ${args[0]}`);
+      return result;
+    },
+    end: () => host.end(),
+  };
 }
