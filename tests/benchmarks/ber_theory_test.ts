@@ -1,23 +1,20 @@
 /** The pack bit_transport/ber_theory_v1 against closed forms, point by point. */
 import assert from "node:assert/strict";
-import { runBenchmark } from "../support/session.ts";
-import { openWorkspace } from "../../lib/run/workspace.ts";
-import { verifyBenchmark } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { shownAggregates } from "../../lib/study/rows/estimates.ts";
 import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { theoryPack } from "../support/theory_pack.ts";
 import theory from "../data/physical/repetition.json" with { type: "json" };
 
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
 const rates: Record<string, number> = theory.rates;
 
 Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no code at every point", async () => {
-  const stateDir = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir();
   try {
-    const { result } = await runBenchmark(await theoryPack(stateDir, [0, 3, 6], 12_000), {
-      stateDir,
-      projectRoot: ROOT_PATH,
-    });
+    const { benchmarks } = await session();
+    const { result } = await benchmarks.run(await theoryPack(folder, [0, 3, 6], 12_000));
     assert.equal(result.status, "completed");
     const points = new Map(result.recipes.map((row) => [row.id, row.matrix_selection]));
     const pooled = shownAggregates(result);
@@ -40,8 +37,8 @@ Deno.test("ber_theory_v1 agrees with theory, and the repetition code beats no co
       result.comparisons.filter(({ better }) => better !== "candidate").map((row) => row.candidate_id),
       [],
     );
-    assert.equal((await verifyBenchmark(openWorkspace({ stateDir }), result.result_id)).status, "valid");
+    assert.equal((await benchmarks.verify(result.result_id)).status, "valid");
   } finally {
-    await Deno.remove(stateDir, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
   }
 });

@@ -1,16 +1,17 @@
 /** The pack physical_layer/ldpc_tdl_estimated_v1: what the estimate costs. */
 import assert from "node:assert/strict";
 import { reducedPack } from "../support/reduced_pack.ts";
-import { runBenchmark } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
+
 Deno.test("the true channel loses fewest blocks, LMMSE fewer than least squares, all fewer at higher Es/N0", async () => {
-  const stateDir = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir();
   try {
-    const options = { stateDir, projectRoot: ROOT_PATH, replicates: 2 };
-    const { result } = await runBenchmark(
-      await reducedPack(stateDir, "physical_layer/ldpc_tdl_estimated_v1", [0, 1, 2]),
-      options,
+    const { result } = await (await session()).benchmarks.run(
+      await reducedPack(folder, "physical_layer/ldpc_tdl_estimated_v1", [0, 1, 2]),
+      { replicates: 2 },
     );
     const rate = (method: string, snr: number) => {
       const row = result.recipes.find(({ method_id, matrix_selection }) =>
@@ -26,6 +27,6 @@ Deno.test("the true channel loses fewest blocks, LMMSE fewer than least squares,
     assert.ok(rate("oracle", 4) < rate("lmmse", 4) && rate("lmmse", 4) < rate("least_squares", 4));
     assert.ok(rate("oracle", 4) < rate("trained", 4) && rate("trained", 4) < rate("least_squares", 4));
   } finally {
-    await Deno.remove(stateDir, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
   }
 });

@@ -1,20 +1,18 @@
 /** The pack physical_layer/range_doppler_v1 against the Cramér-Rao bound and the spacing of bins. */
 import assert from "node:assert/strict";
 import { reducedPack } from "../support/reduced_pack.ts";
-import { runBenchmark } from "../support/session.ts";
+import { sharedSession } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { SPEED_OF_LIGHT } from "../../lib/numeric/antenna/range_doppler.ts";
 
+const { session } = sharedSession({ projectRoot: ROOT_PATH });
+
 Deno.test("the parabola meets the bound, a Hann window costs 6 dB, and the strongest bin ends at its spacing", async () => {
-  const stateDir = await Deno.makeTempDir();
+  const folder = await Deno.makeTempDir();
   try {
-    const { result } = await runBenchmark(
-      await reducedPack(stateDir, "physical_layer/range_doppler_v1", [0, 7, 8, 9, 10, 11, 12]),
-      {
-        stateDir,
-        projectRoot: ROOT_PATH,
-        replicates: 1,
-      },
+    const { result } = await (await session()).benchmarks.run(
+      await reducedPack(folder, "physical_layer/range_doppler_v1", [0, 7, 8, 9, 10, 11, 12]),
+      { replicates: 1 },
     );
     assert.equal(result.status, "completed");
     /** The root of the mean square of a metric, over another one, at the points where no target is missed. */
@@ -50,6 +48,6 @@ Deno.test("the parabola meets the bound, a Hann window costs 6 dB, and the stron
     )!;
     assert.ok(value(lost.id, "isac.detection_rate") < 0.5);
   } finally {
-    await Deno.remove(stateDir, { recursive: true });
+    await Deno.remove(folder, { recursive: true });
   }
 });
