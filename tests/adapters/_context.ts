@@ -4,6 +4,7 @@ import { isObject } from "../../lib/contract/value.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { openOnnxSession } from "../../lib/onnx/session.ts";
 import type { ArrayValue, Context } from "../../adapters/text_classifier/svc_types.ts";
+import "../support/networks.ts";
 
 /** A context over the models that the manifest of an adapter lists. */
 export function contextOf(adapter: string, seed = 0): Context {

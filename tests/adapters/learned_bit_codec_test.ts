@@ -4,7 +4,6 @@ import { decode, encode } from "../../adapters/learned_bit_codec/codec.ts";
 import type { ArrayValue, Metadata } from "../../adapters/learned_bit_codec/svc_types.ts";
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { centreCrop } from "../../lib/artifact/image_resize.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { contextOf } from "./_context.ts";
 
@@ -45,7 +44,6 @@ Deno.test("half a bit per pixel, and the recorded quality with and without bit e
   const wrong = bits.map((bit, i) => draws[i] < 0.06 ? 1 - bit : bit);
   const noisy = psnr(image, await decoded({ ...array, data: wrong } as ArrayValue, metadata));
   assert.ok(Math.abs(noisy - 23.43) < 0.5 && noisy < clean, `${noisy} dB with 6 % of the bits wrong`);
-  await closeOnnxSessions();
 });
 
 Deno.test("odd sizes and grey pictures come back as they were", async () => {
@@ -59,5 +57,4 @@ Deno.test("odd sizes and grey pictures come back as they were", async () => {
     decoded({ ...array, data: (array.data as Uint8Array).slice(1) } as ArrayValue, metadata),
     /2047/,
   );
-  await closeOnnxSessions();
 });

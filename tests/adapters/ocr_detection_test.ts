@@ -6,7 +6,6 @@ import { type Box, scaled, wholeImage } from "../../adapters/ocr_reader/sample.t
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { parseTextManifest } from "../../lib/artifact/text_manifest.ts";
 import { wordsRead } from "../../lib/numeric/scores/corpus_scores.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { contextOf } from "./_context.ts";
 
 const SCENES = new URL("../../adapters/ocr_reader/scenes/", import.meta.url);
@@ -87,5 +86,4 @@ Deno.test("nearly every word of the undistorted scenes is read, and none without
   const words = chosen.map(({ text }) => String(text).split(" "));
   const found = words.map((each, index) => wordsRead(texts[index], each));
   assert.ok(found.reduce((a, b) => a + b) >= words.flat().length - 1, texts.join(" | "));
-  await closeOnnxSessions();
 });

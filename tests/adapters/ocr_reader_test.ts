@@ -4,7 +4,6 @@ import { decoded, line, read } from "../../adapters/ocr_reader/read.ts";
 import { decodeImage } from "../../lib/artifact/image_file.ts";
 import { parseTextManifest } from "../../lib/artifact/text_manifest.ts";
 import { characterErrors } from "../../lib/numeric/scores/corpus_scores.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { contextOf } from "./_context.ts";
 
 const SIGNS = new URL("../../adapters/ocr_reader/signs/", import.meta.url);
@@ -52,5 +51,4 @@ Deno.test("every sign is read without an error, and a grey image has no text", a
   assert.equal(texts.pop(), "");
   const errors = texts.map((text, index) => characterErrors(text, String(samples[index].text)).errors);
   assert.deepEqual(errors, samples.map(() => 0), texts.join(", "));
-  await closeOnnxSessions();
 });

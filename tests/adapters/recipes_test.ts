@@ -1,5 +1,4 @@
 /** The recipes of the example adapters, in their sandboxes: what they measure is what their training recorded. */
-// Process of its own: it closes all networks of its process.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { svcProcess } from "../support/cli.ts";
@@ -7,7 +6,6 @@ import { lint, loadBenchmarkPack } from "../support/session.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { FULL_SIZE } from "../support/reduced_sizes.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
 
@@ -155,6 +153,5 @@ for (
       new URL(`models/${half}.onnx`, folder),
       new URL(`training/reference.${half}.json`, folder),
     );
-    await closeOnnxSessions();
   });
 }

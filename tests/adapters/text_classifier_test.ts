@@ -4,7 +4,6 @@ import { hashed, LABELS, reports, tokens } from "../../adapters/text_classifier/
 import { parseJson } from "../../lib/contract/json.ts";
 import type { JsonObject } from "../../lib/contract/value.ts";
 import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { arrays } from "../support/stored_reference.ts";
 import { contextOf } from "./_context.ts";
 
@@ -38,5 +37,4 @@ Deno.test("held-out reports are told apart, fewer of them as words are lost", as
   assert.ok(wilsonInterval(most, 200).high < low, `${most} of 200 right without 60 % of the words`);
   assert.ok(wilsonInterval(most, 200).low > 0.5, "one in five by chance");
   assert.equal(await correct(0.6, 1), most, "the same seed loses the same words");
-  await closeOnnxSessions();
 });

@@ -1,7 +1,6 @@
 /** Text similarity by published word vectors: the vectors within their rounding, known answers, and both recipes. */
 import assert from "node:assert/strict";
 import { similarity, weightOf, wordsOf } from "../../adapters/word_vectors/similarity.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { contextOf } from "./_context.ts";
 
 const FOLDER = new URL("../../adapters/word_vectors/", import.meta.url);
@@ -26,7 +25,6 @@ Deno.test("the graph gives the stored vectors", async () => {
   });
   assert.deepEqual(vectors.shape, STORED.vectors.shape);
   assert.deepEqual(vectors.data, new Float32Array(Uint8Array.fromBase64(STORED.vectors.base64).buffer));
-  await closeOnnxSessions();
 });
 
 Deno.test("cosines of words are those of the published vectors, up to their rounding to int8", async () => {
@@ -35,7 +33,6 @@ Deno.test("cosines of words are those of the published vectors, up to their roun
     near(metrics.embedding_cosine, cosine, 0.004);
     near(metrics.token_f1, Math.max(0, cosine), 0.004);
   }
-  await closeOnnxSessions();
 });
 
 Deno.test("weights fall with the frequency of a word, and unknown words have one", () => {
@@ -56,7 +53,6 @@ Deno.test("equal texts score 1, synonyms more than other words, a lost text 0", 
   assert.ok(other.token_f1 < synonym.token_f1 - 0.1 && other.embedding_cosine < synonym.embedding_cosine - 0.1);
   const { metrics: lost } = await score([sent], [""]);
   assert.deepEqual([lost.embedding_cosine, lost.token_precision, lost.token_recall, lost.token_f1], [0, 0, 0, 0]);
-  await closeOnnxSessions();
 });
 
 Deno.test("a wrong number costs precision and recall, and nothing in the embedding", async () => {
@@ -65,7 +61,6 @@ Deno.test("a wrong number costs precision and recall, and nothing in the embeddi
   // Weights of "wait" and "minutes" over those and the number's 1.
   assert.ok(metrics.token_recall < 0.7 && metrics.token_recall === metrics.token_precision);
   near(metrics.known_words, 2 / 3, 1e-12);
-  await closeOnnxSessions();
 });
 
 Deno.test("unrelated pairs are those of different sent texts", async () => {
@@ -76,5 +71,4 @@ Deno.test("unrelated pairs are those of different sent texts", async () => {
   const { metrics: alone } = await score([a, a], [a, a]);
   assert.ok(!("embedding_cosine_unrelated" in alone));
   assert.deepEqual((await score(["?!"], ["rain"])).metrics, {}, "a text without words is left out");
-  await closeOnnxSessions();
 });

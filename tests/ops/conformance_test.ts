@@ -5,11 +5,11 @@ import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
 import { ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
 import { exportedOperation, Registry } from "../../lib/contract/registry.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { contractsSource, digestsSource, indexSource } from "../../ops/generate_index.ts";
 import { createRegistry } from "../../ops/registry.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
+import "../support/networks.ts";
 
 Deno.test("the operation index and the contracts are what the generator writes", async () => {
   const written = await Deno.readTextFile(new URL("../../ops/index.ts", import.meta.url));
@@ -82,7 +82,7 @@ Deno.test("ops list prints the contracts that the operations declare", async () 
 });
 
 for (const { operation } of BUILTIN_OPERATIONS) {
-  // The sandbox of the models stays for the next test; the last one of this file ends it.
+  // The sandbox of the models stays for the next test.
   const bundled = Object.values(operation.definition.inputs ?? {}).flat().includes(ONNX_BUNDLE);
   const sanitize = operation.definition.models === undefined && !bundled;
   const options = { sanitizeOps: sanitize, sanitizeResources: sanitize };
@@ -98,8 +98,6 @@ for (const { operation } of BUILTIN_OPERATIONS) {
     }
   });
 }
-
-Deno.test.afterAll(closeOnnxSessions);
 
 Deno.test("every source estimates its outputs", () => {
   const sources = BUILTIN_OPERATIONS.filter(({ operation }) => operation.id.startsWith("source."));

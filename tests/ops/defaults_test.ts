@@ -8,7 +8,6 @@ import { dirname, join } from "node:path";
 import { SvcError } from "../../lib/contract/error.ts";
 import { plainParams } from "../../lib/contract/schema.ts";
 import { isModel, resolveModel } from "../../lib/model/resolve.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
@@ -120,7 +119,6 @@ for (const { operation } of BUILTIN_OPERATIONS) {
         failures.push(error);
       }
     }
-    await closeOnnxSessions();
     if (!(id in REFUSED)) {
       if (failures.length > 0) throw failures[0];
       return;

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { decodeArtifact, encodeArtifact } from "../../lib/artifact/codec.ts";
 import { SvcError } from "../../lib/contract/error.ts";
 import type { InputArtifact, OutputArtifact } from "../../lib/contract/operation.ts";
+import "../support/networks.ts";
 
 export {
   type GivenInput,

@@ -17,7 +17,6 @@ import { isShown } from "../../lib/contract/schema.ts";
 import { float, isNumber, isObject, type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { bitsArtifact } from "../../lib/artifact/values.ts";
 import { BITS } from "../../lib/contract/kinds.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { FULL_SIZE } from "../support/reduced_sizes.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
@@ -246,7 +245,7 @@ for (const { operation } of BUILTIN_OPERATIONS) {
   if ("skip" in cases || Object.keys(propertiesOf(operation)).length < 2 || id in COSTLY) continue;
   if (!FULL_SIZE && LONG.has(id)) continue;
   if (!Object.values(propertiesOf(operation)).some((node) => choicesOf(node).length > 1)) continue;
-  // Sessions of models stay for the next test; the end of the file closes them.
+  // Sessions of models stay for the next test.
   const options = { sanitizeOps: false, sanitizeResources: false };
   Deno.test(`${id}: parameters without effect are folded away`, options, async () => {
     const found = await idleParameters(operation, cases), excepted = EXCEPTIONS[id] ?? {};
@@ -272,5 +271,3 @@ Deno.test("a parameter without condition that one of two modes ignores is found,
   });
   assert.deepEqual(await idleParameters(operation, [{}]), ["gain: used in 0", "level: mode=off"]);
 });
-
-Deno.test.afterAll(closeOnnxSessions);

@@ -34,7 +34,6 @@ import {
 import { holdsItems } from "../../lib/artifact/array_items.ts";
 import { importanceMapsOf } from "../../lib/artifact/importance.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { tinyAutoencoder } from "../support/tiny_models.ts";
 import type { ConformanceCase } from "../../lib/conformance/case.ts";
 import { MODEL, models } from "./_fixtures/codeclib.ts";
@@ -436,8 +435,6 @@ for (const { operation: { definition }, operation } of BUILTIN_OPERATIONS) {
     assert.ok(tried > 0 || operation.id === "metrics.importance_weighted_error", "no case has images alone");
   });
 }
-
-Deno.test.afterAll(closeOnnxSessions);
 
 Deno.test("unequal error protection gives the classes of each image, at grids of several sizes", async () => {
   const batch = mixedBatch(3, EVEN), perBlock = 24;

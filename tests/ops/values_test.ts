@@ -7,7 +7,6 @@ import type { Operation } from "../../lib/contract/operation.ts";
 import { plainParams } from "../../lib/contract/schema.ts";
 import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { nativeKernels } from "../../lib/numeric/native/kernels.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { hasNativeKernels, isRefusal, materialize } from "../../lib/plan/materialize.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { NATIVE_LIBRARY } from "../support/native.ts";
@@ -120,5 +119,3 @@ const MORE: Record<string, JsonObject> = {
   "metric=ms-ssim": { model: "mbt2018" },
   "ptrs_groups=8": { fft_size: 64 },
 };
-
-Deno.test.afterAll(closeOnnxSessions);

@@ -7,7 +7,6 @@ import { sharedSession } from "../support/session.ts";
 import { open } from "../../mod.ts";
 import { isNumber, toNumber } from "../../lib/contract/value.ts";
 import { wilsonInterval } from "../../lib/numeric/scores/statistics.ts";
-import { closeOnnxSessions } from "../../lib/onnx/session.ts";
 import { inspectPackage } from "../../lib/training/inspect.ts";
 import { openPackage } from "../../lib/training/source.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
@@ -96,7 +95,6 @@ for (const [root, model, reference] of STORED) {
     fn: () => assertGivesStoredAnswer(new URL(model, root), new URL(reference, root)),
   });
 }
-Deno.test.afterAll(closeOnnxSessions);
 
 Deno.test("every bundled model names licence and provenance of its weights and data", () => {
   const adapters = [...Deno.readDirSync(ADAPTERS)].map(({ name }) => new URL(`${name}/`, ADAPTERS))

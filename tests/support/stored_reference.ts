@@ -4,6 +4,7 @@ import { parseJson } from "../../lib/contract/json.ts";
 import { type JsonObject, toNumber, type Value } from "../../lib/contract/value.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { openOnnxSession } from "../../lib/onnx/session.ts";
+import "./networks.ts";
 
 const TOLERANCE = 1e-5;
 

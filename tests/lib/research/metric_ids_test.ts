@@ -1,7 +1,6 @@
 /** What operations and runs measure is in the catalogue, under the same id. */
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import type { RecipeDocument } from "../../../lib/recipe/types.ts";
 import { findMetric } from "../../../lib/research/catalog.ts";
 import { evaluatingOperations, labelledMetrics, stepMetrics } from "../../../lib/research/evaluations.ts";
@@ -43,8 +42,6 @@ for (const { operation } of BUILTIN_OPERATIONS) {
     }
   });
 }
-
-Deno.test.afterAll(closeOnnxSessions);
 
 /** Scores that come from outside. */
 const WITHOUT_HEADLINE = ["metrics.external_classification", "metrics.external_text"];

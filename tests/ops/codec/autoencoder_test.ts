@@ -6,7 +6,6 @@ import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { scalingModel } from "../../support/onnx_writer.ts";
 import { tinyAutoencoder } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -138,5 +137,3 @@ shared("unusable graphs and codebooks are refused", async () => {
   const quantised = { inputs: { images }, params, models: { autoencoder: wrong } };
   await refuses("artifact_npy_invalid", () => runOperation(vqEncode, quantised));
 });
-
-Deno.test.afterAll(closeOnnxSessions);

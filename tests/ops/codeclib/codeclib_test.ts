@@ -13,7 +13,6 @@ import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { packBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { bundle, latents, MODEL, models, pictures, TINY } from "../_fixtures/codeclib.ts";
 import { runOperation } from "../harness.ts";
 
@@ -312,8 +311,6 @@ codecTest("validating an export runs every network of the bundle", async () => {
   await assert.rejects(() => runOperation(exportOnnx, broken));
   await runOperation(exportOnnx, { ...broken, params: { ...TINY, validate_export: false } });
 });
-
-Deno.test.afterAll(closeOnnxSessions);
 
 Deno.test("the planner refuses compiled networks on every backend", () => {
   for (const { definition } of [aotiEncode, aotiDecode]) {

@@ -3,7 +3,6 @@ import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { detectionsArtifact } from "../../../lib/artifact/vision.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { paintScene } from "../../../lib/numeric/image/scenes.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import importanceMap from "../../../ops/foundation/importance_map.ts";
 import reconstruction from "../../../ops/metrics/image_reconstruction.ts";
 import weightedError from "../../../ops/metrics/importance_weighted_error.ts";
@@ -37,8 +36,6 @@ const valuesOf = (map: Awaited<ReturnType<typeof mapOf>>) => map.array().data as
 
 /** The sandbox of the models stays from test to test. */
 const SHARED = { sanitizeOps: false, sanitizeResources: false };
-Deno.test.afterAll(closeOnnxSessions);
-
 Deno.test("each method finds the object and leaves the background", SHARED, async () => {
   for (const method of ["local_contrast", "detections", "occlusion_sensitivity"]) {
     const map = await mapOf({ method, cell_size: 8 });

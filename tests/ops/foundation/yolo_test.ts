@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import { float, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
 import { fillLetterbox, forMask, letterbox, readHead } from "../../../lib/numeric/image/yolo.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { namesOf } from "../../../ops/foundation/_yolo.ts";
 import yoloDetect from "../../../ops/foundation/yolo_detect.ts";
 import yoloSegment from "../../../ops/foundation/yolo_segment.ts";
@@ -114,69 +113,67 @@ function picture({ image: { shape: [height, width, channels], data } }: Case, dt
 }
 
 const paramsOf = ({ confidence, iou }: Case): JsonObject => ({ confidence: float(confidence), iou: float(iou) });
-const close = (run: () => Promise<void>) => run().finally(closeOnnxSessions);
 
-Deno.test("a detector in ONNX gives boxes in pixels of the picture, named as its file names them", () =>
-  close(async () => {
-    const [stored] = CASES, metadata = { names: "{0: 'circle', 1: \"driver's cab\", 2: 'it\\'s'}" };
-    for (const prototypes of [false, true]) {
-      const models = { network: { "model.onnx": storedModel(stored, { metadata, prototypes }) } };
-      const { outputs } = await runOperation(yoloDetect, {
-        inputs: { images: picture(stored) },
-        params: paramsOf(stored),
-        models,
-      });
-      const [item] = outputs.detections.json().items as JsonObject[];
-      assert.equal(item.id, "p");
-      const detections = item.detections as JsonObject[];
-      assert.equal(detections.length, stored.detections.length);
-      const names = ["circle", "driver's cab", "it's"];
-      detections.forEach(({ label, label_id, confidence, box }, rank) => {
-        const expected = stored.detections[rank];
-        assert.deepEqual([label, label_id], [names[expected.label], expected.label]);
-        near(toNumber(confidence as number), expected.score, 1e-7, "confidence");
-        (box as number[]).forEach((edge, at) => near(toNumber(edge), expected.box[at], 1e-4, "edge"));
-      });
-    }
-  }));
+Deno.test("a detector in ONNX gives boxes in pixels of the picture, named as its file names them", async () => {
+  const [stored] = CASES, metadata = { names: "{0: 'circle', 1: \"driver's cab\", 2: 'it\\'s'}" };
+  for (const prototypes of [false, true]) {
+    const models = { network: { "model.onnx": storedModel(stored, { metadata, prototypes }) } };
+    const { outputs } = await runOperation(yoloDetect, {
+      inputs: { images: picture(stored) },
+      params: paramsOf(stored),
+      models,
+    });
+    const [item] = outputs.detections.json().items as JsonObject[];
+    assert.equal(item.id, "p");
+    const detections = item.detections as JsonObject[];
+    assert.equal(detections.length, stored.detections.length);
+    const names = ["circle", "driver's cab", "it's"];
+    detections.forEach(({ label, label_id, confidence, box }, rank) => {
+      const expected = stored.detections[rank];
+      assert.deepEqual([label, label_id], [names[expected.label], expected.label]);
+      near(toNumber(confidence as number), expected.score, 1e-7, "confidence");
+      (box as number[]).forEach((edge, at) => near(toNumber(edge), expected.box[at], 1e-4, "edge"));
+    });
+  }
+});
 
-Deno.test("a segmenter in ONNX gives classes, instances and a row a detection", () =>
-  close(async () => {
-    for (const stored of CASES) {
-      const { outputs } = await runOperation(yoloSegment, {
-        inputs: { images: picture(stored) },
-        params: { ...paramsOf(stored), mask_threshold: float(stored.mask_threshold) },
-        models: { network: { "model.onnx": storedModel(stored) } },
-      });
-      const { segmentation } = outputs, { shape: [height, width] } = stored.image;
-      assert.deepEqual(segmentation.array().shape, [1, height, width]);
-      assert.deepEqual([...segmentation.array().data], stored.raster);
-      assert.deepEqual([...segmentation.array("instances").data], stored.instances);
-      const table = segmentation.array("detections");
-      assert.deepEqual(table.shape, [stored.detections.length, 8]);
-      const [image, rank, label, score] = table.data as Float32Array;
-      assert.deepEqual([image, rank, label], [0, 0, stored.detections[0].label]);
-      near(score, stored.detections[0].score, 1e-7, "score");
-      const names = Array.from({ length: stored.classes }, (_, index) => `class_${index}`);
-      assert.deepEqual(segmentation.metadata.class_names, ["background", ...names]);
-    }
-  }));
+Deno.test("a segmenter in ONNX gives classes, instances and a row a detection", async () => {
+  for (const stored of CASES) {
+    const { outputs } = await runOperation(yoloSegment, {
+      inputs: { images: picture(stored) },
+      params: { ...paramsOf(stored), mask_threshold: float(stored.mask_threshold) },
+      models: { network: { "model.onnx": storedModel(stored) } },
+    });
+    const { segmentation } = outputs, { shape: [height, width] } = stored.image;
+    assert.deepEqual(segmentation.array().shape, [1, height, width]);
+    assert.deepEqual([...segmentation.array().data], stored.raster);
+    assert.deepEqual([...segmentation.array("instances").data], stored.instances);
+    const table = segmentation.array("detections");
+    assert.deepEqual(table.shape, [stored.detections.length, 8]);
+    const [image, rank, label, score] = table.data as Float32Array;
+    assert.deepEqual([image, rank, label], [0, 0, stored.detections[0].label]);
+    near(score, stored.detections[0].score, 1e-7, "score");
+    const names = Array.from({ length: stored.classes }, (_, index) => `class_${index}`);
+    assert.deepEqual(segmentation.metadata.class_names, ["background", ...names]);
+  }
+});
 
-Deno.test("models of another layout are refused with what to do", () =>
-  close(async () => {
-    const [stored] = CASES;
-    const detect = (model: Uint8Array) =>
-      runOperation(yoloDetect, { inputs: { images: picture(stored) }, models: { network: { "model.onnx": model } } });
-    await refuses("artifact_abi_mismatch", () => detect(storedModel(stored, { metadata: { names: "{0: 'one'}" } })));
-    await refuses("artifact_abi_mismatch", () => detect(storedModel(stored, { batch: 4 })));
-    await refuses("artifact_abi_mismatch", () =>
-      runOperation(yoloSegment, {
-        inputs: { images: picture(stored) },
-        models: { network: { "model.onnx": storedModel(stored, { prototypes: false }) } },
-      }));
-    await refuses("runtime_unavailable", () =>
-      runOperation(yoloDetect, { inputs: { images: picture(stored) }, params: { device: "cuda:0" }, models: {} }));
-  }));
+Deno.test("models of another layout are refused with what to do", async () => {
+  const [stored] = CASES;
+  const detect = (model: Uint8Array) =>
+    runOperation(yoloDetect, { inputs: { images: picture(stored) }, models: { network: { "model.onnx": model } } });
+  await refuses("artifact_abi_mismatch", () => detect(storedModel(stored, { metadata: { names: "{0: 'one'}" } })));
+  await refuses("artifact_abi_mismatch", () => detect(storedModel(stored, { batch: 4 })));
+  await refuses("artifact_abi_mismatch", () =>
+    runOperation(yoloSegment, {
+      inputs: { images: picture(stored) },
+      models: { network: { "model.onnx": storedModel(stored, { prototypes: false }) } },
+    }));
+  await refuses(
+    "runtime_unavailable",
+    () => runOperation(yoloDetect, { inputs: { images: picture(stored) }, params: { device: "cuda:0" }, models: {} }),
+  );
+});
 
 Deno.test("names are read from a Python dictionary", () => {
   assert.deepEqual(namesOf("{0: 'person', 1: \"driver's cab\", 2: 'a: b, 3: c'}"), [

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import classify from "../../../ops/joint_coding/feature_classify.ts";
 import { itemsOf } from "../../../lib/artifact/values.ts";
 import { isObject, type JsonObject, toNumber } from "../../../lib/contract/value.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { tinyClassifier } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
@@ -38,7 +37,6 @@ Deno.test({
       (await predictions([0, 0, 0, 9], { source_item_counts: [2] })).map(({ id, label }) => [id, label]),
       [["image_0", "c"]],
     );
-    await closeOnnxSessions();
   },
 });
 
@@ -54,6 +52,5 @@ Deno.test({
     await refuses("boundary_count_mismatch", () => predictions(values, { ...ITEMS, image_ids: ["p"] }));
     const largest = 3.4e38;
     await refuses("boundary_non_finite", () => predictions([1, largest, largest, 1], { source_item_counts: [2] }));
-    await closeOnnxSessions();
   },
 });

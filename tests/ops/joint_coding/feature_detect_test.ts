@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import detect from "../../../ops/joint_coding/feature_detect.ts";
 import { detectionsOf } from "../../../lib/artifact/vision.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { tinyDetector } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { symbolsInput } from "../inputs.ts";
@@ -38,7 +37,6 @@ Deno.test({
     );
     const [certain] = await detections([TWO], SIZE, { confidence: 0.6 });
     assert.deepEqual([certain.id, certain.detections.length], ["image_0", 1]);
-    await closeOnnxSessions();
   },
 });
 
@@ -49,6 +47,5 @@ Deno.test({
   async fn() {
     await refuses("boundary_value_invalid", () => detections([TWO], {}));
     await refuses("model_unavailable", () => detections([TWO], SIZE, {}, tinyDetector(["a"])));
-    await closeOnnxSessions();
   },
 });

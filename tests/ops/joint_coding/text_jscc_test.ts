@@ -6,7 +6,6 @@ import channel from "../../../ops/wireless/channel.ts";
 import { symbolsOf, textsOf } from "../../../lib/artifact/values.ts";
 import type { InputArtifact } from "../../../lib/contract/operation.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
-import { closeOnnxSessions } from "../../../lib/onnx/session.ts";
 import { tinyTextCoder } from "../../support/tiny_models.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { textsInput } from "../inputs.ts";
@@ -119,5 +118,3 @@ shared("a folder without steering tokens is refused, and a start token alone is 
   await refuses("model_unavailable", () => through(config("[")));
   assert.deepEqual(await through(config(`{"eos_token_id": 3, "bos_token_id": 2}`)), Object.values(TEXTS));
 });
-
-Deno.test.afterAll(closeOnnxSessions);
