@@ -34,8 +34,11 @@ const lacks = (diagnostics: readonly { code: string }[]) =>
 const shared = sharedSession({ projectRoot: ROOT_PATH });
 
 /** Recipes that other tests run and look into. */
-const ELSEWHERE =
+const ELSEWHERE_PATTERN =
   /^(.*_learned|detection_scenes_(noise|deepjscc|jpeg).*|(retrieval|vqa)_scenes_noise.*|image_codeclib_tiny|resource_.*|deepjscc_.*|quickstart)$/;
+
+const isRunElsewhere = (name: string) =>
+  ELSEWHERE_PATTERN.test(name) || !FULL_SIZE && DATA.RECIPES_RUN_ELSEWHERE.includes(name);
 
 /** Recipes and packs with models or datasets that the repository does not have, by their names. */
 const FETCHED = /kodak|coco|autoencoderkl|vqmodel|vqa_pretrained|bart|bert_score|perceptual|diffusion|text_joint/;
@@ -47,57 +50,8 @@ const isMissing = (name: string, diagnostics: readonly { code: string }[]): bool
 
 const read = (file: string | URL) => parseYaml(Deno.readTextFileSync(file)) as object;
 const stepsOf = (text: string) => (parseYaml(text) as object as { steps: Step[] }).steps;
-const CANDIDATES = SHIPPED.filter((url) => !ELSEWHERE.test(basename(url.pathname, ".yaml")));
+const CANDIDATES = SHIPPED.filter((url) => !isRunElsewhere(basename(url.pathname, ".yaml")));
 const HERE = CANDIDATES.filter(({ pathname }) => !FETCHED.test(basename(pathname)));
-const kindsIn = (url: URL) => kindsOf((read(url) as { steps: Step[] }).steps);
-const KINDS = new Map(HERE.map((url) => [url.href, kindsIn(url)]));
-/** Kinds of recipes that other tests run; mixed_sizes_test.ts runs those of photographs, from another source. */
-const RUN_ELSEWHERE = new Set(SHIPPED.flatMap((url) => {
-  const kinds = [...kindsIn(url)], name = basename(url.pathname, ".yaml");
-  if (ELSEWHERE.test(name)) return kinds;
-  const isMixed = kinds.includes("source.image_dataset") && !FETCHED.test(name);
-  return isMixed ? kinds.filter((kind) => !kind.startsWith("source.image_dataset ")) : [];
-}));
-const CHOSEN = coverOf(KINDS, RUN_ELSEWHERE);
-const LEFT_OUT = FULL_SIZE ? [] : HERE.filter(({ href }) => !CHOSEN.has(href));
-
-Deno.test("the recipes that run here have every kind of step", () => {
-  const kindsOfAll = (names: Iterable<string>) => new Set([...names].flatMap((name) => [...KINDS.get(name)!]));
-  assert.ok(CHOSEN.size < KINDS.size);
-  const missing = kindsOfAll(KINDS.keys()).difference(kindsOfAll(CHOSEN)).difference(RUN_ELSEWHERE);
-  assert.deepEqual(missing, new Set());
-});
-
-shared.test("recipes whose kinds of steps others have plan here, with every model and dataset", async ({ recipes }) => {
-  for (const url of LEFT_OUT) {
-    const text = await Deno.readTextFile(url);
-    const { diagnostics } = await recipes.plan((await recipes.expand(text)).recipes.at(-1) ?? text);
-    const errors = diagnostics.filter(({ severity }) => severity === "error");
-    assert.deepEqual(errors, [], url.pathname);
-  }
-});
-
-for (const url of CANDIDATES) {
-  if (LEFT_OUT.includes(url)) continue;
-  shared.test(`recipes/${basename(url.pathname)} runs, and its bundle verifies`, async ({ recipes, runs }) => {
-    const text = await Deno.readTextFile(url);
-    const smaller = reducedSizes(basename(url.pathname, ".yaml"), stepsOf(text), {}, 1);
-    const set = Object.entries(smaller).flatMap(([id, params]) =>
-      Object.entries(params).map(([name, value]) => `${id}.${name}=${value}`)
-    );
-    const small = parseRecipe(text, { set });
-    // The last point of a sweep over SNR is its best, where something arrives.
-    const recipe = (await recipes.expand(small)).recipes.at(-1) ?? small;
-    if (isMissing(url.pathname, (await recipes.plan(recipe)).diagnostics)) return;
-    const { status, run_id, summary } = await recipes.run(recipe);
-    assert.equal(status, "completed", String(summary.error));
-    assert.equal((await runs.verify(run_id)).status, "valid");
-    await runs.remove({ ids: [run_id] });
-  });
-}
-
-/** Packs that other tests run and look into, or that are as others with other methods. */
-const LOOKED_INTO = new Set(DATA.CASES);
 
 interface Pack {
   dataset: { id: string };
@@ -120,18 +74,69 @@ function kindsOfPack(file: string): Set<string> {
 }
 
 const PACKS = listBenchmarkPacks(ROOT_PATH).map((pack) => ({ ...pack, kinds: kindsOfPack(pack.file) }));
-const PACKS_HERE = PACKS.filter(({ name }) => !LOOKED_INTO.has(name) && !FETCHED.test(name));
+const isPackElsewhere = (name: string) => [...DATA.RUN_ELSEWHERE, ...DATA.LIKE_OTHERS].includes(name);
+
+const kindsIn = (url: URL) => kindsOf((read(url) as { steps: Step[] }).steps);
+const KINDS = new Map(HERE.map((url) => [url.href, kindsIn(url)]));
+/** Kinds of recipes and packs that other tests run; mixed_sizes_test.ts runs recipes of photographs, from another source. */
+const RUN_ELSEWHERE = new Set(PACKS.flatMap(({ name, kinds }) => DATA.RUN_ELSEWHERE.includes(name) ? [...kinds] : []));
+for (const url of SHIPPED) {
+  const kinds = kindsIn(url), name = basename(url.pathname, ".yaml");
+  const isMixed = kinds.has("source.image_dataset") && !FETCHED.test(name);
+  if (!isRunElsewhere(name) && !isMixed) continue;
+  for (const kind of kinds) {
+    if (isRunElsewhere(name) || !kind.startsWith("source.image_dataset ")) RUN_ELSEWHERE.add(kind);
+  }
+}
+const CHOSEN = coverOf(KINDS, RUN_ELSEWHERE);
+const LEFT_OUT = FULL_SIZE ? [] : HERE.filter(({ href }) => !CHOSEN.has(href));
+
+Deno.test("the recipes that run here have every kind of step", () => {
+  const kindsOfAll = (names: Iterable<string>) => new Set([...names].flatMap((name) => [...KINDS.get(name)!]));
+  assert.ok(CHOSEN.size < KINDS.size);
+  const missing = kindsOfAll(KINDS.keys()).difference(kindsOfAll(CHOSEN)).difference(RUN_ELSEWHERE);
+  assert.deepEqual(missing, new Set());
+});
+
+shared.test("recipes whose kinds of steps others have plan here, with every model and dataset", async ({ recipes }) => {
+  for (const url of LEFT_OUT) {
+    const point = (await recipes.expand(await Deno.readTextFile(url))).recipes.at(-1);
+    // Those without points are planned in recipes_test.ts.
+    if (point === undefined) continue;
+    const { diagnostics } = await recipes.plan(point);
+    const errors = diagnostics.filter(({ severity }) => severity === "error");
+    assert.deepEqual(errors, [], url.pathname);
+  }
+});
+
+for (const url of CANDIDATES) {
+  if (LEFT_OUT.includes(url)) continue;
+  shared.test(`recipes/${basename(url.pathname)} runs, and its bundle verifies`, async ({ recipes, runs }) => {
+    const text = await Deno.readTextFile(url);
+    const smaller = reducedSizes(basename(url.pathname, ".yaml"), stepsOf(text), {}, 1);
+    const set = Object.entries(smaller).flatMap(([id, params]) =>
+      Object.entries(params).map(([name, value]) => `${id}.${name}=${value}`)
+    );
+    const small = parseRecipe(text, { set });
+    // The last point of a sweep over SNR is its best, where something arrives.
+    const recipe = (await recipes.expand(small)).recipes.at(-1) ?? small;
+    const name = basename(url.pathname);
+    if (FETCHED.test(name) && isMissing(name, (await recipes.plan(recipe)).diagnostics)) return;
+    const { status, run_id, summary } = await recipes.run(recipe);
+    assert.equal(status, "completed", String(summary.error));
+    assert.equal((await runs.verify(run_id)).status, "valid");
+    await runs.remove({ ids: [run_id] });
+  });
+}
+
+const PACKS_HERE = PACKS.filter(({ name }) => !isPackElsewhere(name) && !FETCHED.test(name));
 const CHOSEN_PACKS = coverOf(
   new Map(PACKS_HERE.map(({ name, kinds }) => [name, kinds])),
-  new Set([
-    ...RUN_ELSEWHERE,
-    ...[...CHOSEN].flatMap((name) => [...KINDS.get(name)!]),
-    ...PACKS.flatMap(({ name, kinds }) => LOOKED_INTO.has(name) ? [...kinds] : []),
-  ]),
+  new Set([...RUN_ELSEWHERE, ...[...CHOSEN].flatMap((name) => [...KINDS.get(name)!])]),
 );
 
 for (const [index, { name, file }] of PACKS.entries()) {
-  if (LOOKED_INTO.has(name) || !FULL_SIZE && !FETCHED.test(name) && !CHOSEN_PACKS.has(name)) continue;
+  if (isPackElsewhere(name) || !FULL_SIZE && !FETCHED.test(name) && !CHOSEN_PACKS.has(name)) continue;
   shared.test(`benchmarks/${name} runs`, async ({ benchmarks }) => {
     const folder = await Deno.makeTempDir();
     const pack = await packOfEnds(folder, file, FULL_SIZE ? undefined : index % 2 === 0 ? "first" : "last");
