@@ -1,12 +1,5 @@
 /** Calls of a session that is opened for them alone. */
-import {
-  type BenchmarkOptions,
-  type MatrixRunOptions,
-  open,
-  type RecipeInput,
-  type Session,
-  type SessionOptions,
-} from "../../mod.ts";
+import { type BenchmarkOptions, open, type RecipeInput, type Session, type SessionOptions } from "../../mod.ts";
 import { type BenchmarkVerification, verifyBenchmark as verify } from "../../lib/study/verify.ts";
 import { refusal } from "../../lib/contract/error.ts";
 import { Registry } from "../../lib/contract/registry.ts";
@@ -55,11 +48,6 @@ export function sharedSession(options: SessionOptions = {}) {
       Deno.test({ name, sanitizeOps: false, sanitizeResources: false, fn: async () => await run(await session()) });
     },
   };
-}
-
-export async function runMatrix(recipe: RecipeInput, options: SessionOptions & MatrixRunOptions = {}) {
-  await using svc = await open(options);
-  return await svc.recipes.runMatrix(recipe, options);
 }
 
 export async function runBenchmark(pack: string, options: SessionOptions & BenchmarkOptions = {}) {
