@@ -5,8 +5,6 @@
  *
  * With the contracts as data, `ops list` and `ops show` answer without loading an operation, and with their digests a
  * registry knows all operations and loads the used ones.
- *
- * Run as `deno run -A ops/generate_index.ts`; with `--check` it only compares and exits 1 when one of them is stale.
  */
 import { canonicalJson, compareCodePoints, contractSha256, type Operation, prettyJson } from "./api.ts";
 
@@ -90,19 +88,9 @@ function lines(words: string[]): string[] {
   }, []);
 }
 
-if (import.meta.main) {
-  const texts: [string, string][] = [
-    ["index.ts", await indexSource()],
-    ["contracts.json", await contractsSource()],
-    ["contract_digests.json", await digestsSource()],
-  ];
-  for (const [name, text] of texts) {
-    const target = new URL(name, FOLDER);
-    if (!Deno.args.includes("--check")) {
-      await Deno.writeTextFile(target, text);
-    } else if (await Deno.readTextFile(target) !== text) {
-      console.error(`ops/${name} is stale: run deno run -A ops/generate_index.ts`);
-      Deno.exit(1);
-    }
-  }
-}
+/** The generated files of this folder, by path from the root. */
+export const generated = async (): Promise<Record<string, string>> => ({
+  "ops/index.ts": await indexSource(),
+  "ops/contracts.json": await contractsSource(),
+  "ops/contract_digests.json": await digestsSource(),
+});

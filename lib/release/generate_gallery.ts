@@ -3,8 +3,6 @@
  * before the server has read a recipe, and `recipes/recipe.facts.json`, the facts of each file that the server lists without
  * compiling it. The server's list then adds the recipes of the project and what this machine lacks. `ui/gallery/proof.json`
  * has the published verdicts of the validation cards in numbers, and some of their curves.
- *
- *     deno run -A lib/release/generate_gallery.ts [--check]
  */
 import { recipeFacts } from "../api/recipe_facts.ts";
 import { sha256Json } from "../contract/hash.ts";
@@ -48,8 +46,8 @@ async function proof(projectRoot: string): Promise<string> {
   );
 }
 
-/** The texts: a row for each recipe, and the proof. */
-async function sources(): Promise<{ [file: string]: string }> {
+/** The generated files, by path from the root: a row for each recipe, and the proof. */
+export async function generated(): Promise<Record<string, string>> {
   const empty = await Deno.makeTempDir({ prefix: "svc-gallery-" });
   const svc = await open({ projectRoot: empty, stateDir: empty });
   const cards: string[] = [], stored: string[] = [], proved = await proof(empty);
@@ -86,15 +84,4 @@ async function sources(): Promise<{ [file: string]: string }> {
     "ui/gallery/proof.json": `${proved}\n`,
     [STORED_FACTS]: `{\n${stored.sort().join(",\n")}\n}\n`,
   };
-}
-
-if (import.meta.main) {
-  for (const [file, source] of Object.entries(await sources())) {
-    const path = new URL(`../../${file}`, import.meta.url);
-    if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, source);
-    else if (await Deno.readTextFile(path) !== source) {
-      console.error(`${file} is stale: run deno run -A lib/release/generate_gallery.ts`);
-      Deno.exit(1);
-    }
-  }
 }

@@ -1,8 +1,6 @@
 /**
  * Writes `lib/fetch/program_files.json`: the files that the program reads beside its modules, with their digests. `data` are
  * recipes, packs, adapters, models and sample images; `page` are the sources of the page.
- *
- *     deno run -A lib/release/generate_program_files.ts [--check]
  */
 import { join } from "node:path/posix";
 import { PROGRAM_ROOT } from "../artifact/program.ts";
@@ -71,16 +69,11 @@ function described(paths: string[]): Record<string, { size_bytes: number; sha256
   );
 }
 
-if (import.meta.main) {
-  const path = new URL("lib/fetch/program_files.json", root);
-  const text = prettyJson({
+/** The generated file, by path from the root. */
+export const generated = async (): Promise<Record<string, string>> => ({
+  "lib/fetch/program_files.json": prettyJson({
     schema_version: 1,
     data: described(DATA.flatMap(filesIn)),
     page: described([...await modulesOf(PAGE_ENTRIES), ...PAGE_FOLDERS.flatMap(filesIn)]),
-  });
-  if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, text);
-  else if (await Deno.readTextFile(path) !== text) {
-    console.error("lib/fetch/program_files.json is outdated; run lib/release/generate_program_files.ts");
-    Deno.exit(1);
-  }
-}
+  }),
+});

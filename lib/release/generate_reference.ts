@@ -1,8 +1,6 @@
 /**
  * Writes `docs/reference/`: operations, metrics and tasks, error codes, commands and routes, each from the declarations that
  * the program itself uses.
- *
- *     deno run -A lib/release/generate_reference.ts [--check]
  */
 import { join } from "node:path/posix";
 import { fileURLToPath } from "node:url";
@@ -222,41 +220,21 @@ function routesPage(): string {
   return page("HTTP routes", intro, body.join("\n"));
 }
 
-/** All pages by path under `docs/reference/`. */
-async function referencePages(): Promise<Map<string, string>> {
-  return new Map([
-    ...await operationPages(),
-    ["metrics.md", metricsPage()],
-    ["codes.md", codesPage()],
-    ["commands.md", await commandsPage()],
-    ["routes.md", routesPage()],
-  ]);
-}
-
-if (import.meta.main) {
-  const pages = await referencePages();
-  const outdated: string[] = [];
-  for (const [path, text] of pages) {
-    const file = new URL(path, FOLDER);
-    const present = await Deno.readTextFile(file).catch(() => null);
-    if (present === text) continue;
-    outdated.push(path);
-    if (Deno.args.includes("--check")) continue;
-    await Deno.mkdir(new URL("./", file), { recursive: true });
-    await Deno.writeTextFile(file, text);
-  }
+/** The generated files, by path from the root; null for a page that is no more. */
+export async function generated(): Promise<Record<string, string | null>> {
+  const pages: Record<string, string | null> = {
+    ...Object.fromEntries(await operationPages()),
+    "metrics.md": metricsPage(),
+    "codes.md": codesPage(),
+    "commands.md": await commandsPage(),
+    "routes.md": routesPage(),
+  };
   for (const folder of ["", "operations/"]) {
     for (const { name, isFile } of Deno.readDirSync(new URL(folder, FOLDER))) {
       const path = join(folder, name);
-      if (!isFile || pages.has(path)) continue;
-      const written = (await Deno.readTextFile(new URL(path, FOLDER))).includes(NOTE);
-      if (!written) continue;
-      outdated.push(path);
-      if (!Deno.args.includes("--check")) await Deno.remove(new URL(path, FOLDER));
+      if (!isFile || Object.hasOwn(pages, path)) continue;
+      if ((await Deno.readTextFile(new URL(path, FOLDER))).includes(NOTE)) pages[path] = null;
     }
   }
-  if (outdated.length > 0 && Deno.args.includes("--check")) {
-    console.error(`docs/reference is outdated (${outdated.join(", ")}); run lib/release/generate_reference.ts`);
-    Deno.exit(1);
-  }
+  return Object.fromEntries(Object.entries(pages).map(([path, text]) => [`docs/reference/${path}`, text]));
 }

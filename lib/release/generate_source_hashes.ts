@@ -1,8 +1,4 @@
-/**
- * Writes `source_hashes.json`: digests of the sources for a program that cannot read its own files.
- *
- *     deno run -A lib/release/generate_source_hashes.ts [--check]
- */
+/** Writes `source_hashes.json`: digests of the sources for a program that cannot read its own files. */
 import { PROGRAM_ROOT } from "../artifact/program.ts";
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
 import { computeBuildSha256, SourceFiles, type SourceList } from "../plan/implementation_source.ts";
@@ -38,14 +34,7 @@ function operationModules(folder: URL, depth = 0): string[] {
   });
 }
 
-if (import.meta.main) {
-  const path = new URL("../plan/source_hashes.json", import.meta.url);
-  const text = prettyJson(await generateSourceHashes());
-  if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, text);
-  else if (await Deno.readTextFile(path) !== text) {
-    console.error(
-      "lib/plan/source_hashes.json is outdated; run lib/release/generate_source_hashes.ts",
-    );
-    Deno.exit(1);
-  }
-}
+/** The generated file, by path from the root. */
+export const generated = async (): Promise<Record<string, string>> => ({
+  "lib/plan/source_hashes.json": prettyJson(await generateSourceHashes()),
+});

@@ -1,8 +1,6 @@
 /**
  * Writes `starters.json`: the text of every file under `recipes/recipe_starters/`, by resource name, so that a program
  * imported by URL has the starters with its modules and needs neither a folder nor the network.
- *
- *     deno run -A lib/template/generate_starters.ts [--check]
  */
 import { compareCodePoints, prettyJson } from "../contract/json.ts";
 
@@ -19,11 +17,5 @@ export function startersSource(folder: URL = FOLDER): string {
   ));
 }
 
-if (import.meta.main) {
-  const path = new URL("starters.json", import.meta.url), source = startersSource();
-  if (!Deno.args.includes("--check")) await Deno.writeTextFile(path, source);
-  else if (await Deno.readTextFile(path) !== source) {
-    console.error("lib/template/starters.json is stale: run deno run -A lib/template/generate_starters.ts");
-    Deno.exit(1);
-  }
-}
+/** The generated file, by path from the root. */
+export const generated = (): Record<string, string> => ({ "lib/template/starters.json": startersSource() });

@@ -13,14 +13,14 @@ import "../support/networks.ts";
 
 Deno.test("the operation index and the contracts are what the generator writes", async () => {
   const written = await Deno.readTextFile(new URL("../../ops/index.ts", import.meta.url));
-  assert.equal(written, await indexSource(), "run deno run -A ops/generate_index.ts");
+  assert.equal(written, await indexSource(), "run deno task generate");
   const contracts = await Deno.readTextFile(new URL("../../ops/contracts.json", import.meta.url));
   assert.ok(
     contracts === await contractsSource(),
-    "ops/contracts.json is stale: run deno run -A ops/generate_index.ts",
+    "ops/contracts.json is stale: run deno task generate",
   );
   const digests = await Deno.readTextFile(new URL("../../ops/contract_digests.json", import.meta.url));
-  assert.equal(digests, await digestsSource(), "run deno run -A ops/generate_index.ts");
+  assert.equal(digests, await digestsSource(), "run deno task generate");
 });
 
 Deno.test("a registry that loads operations at their first use is the registry of all operations", async () => {

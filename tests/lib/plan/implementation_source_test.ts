@@ -199,7 +199,7 @@ Deno.test(
   }),
 );
 
-Deno.test("source_hashes.json is what its generator writes: run lib/release/generate_source_hashes.ts", async () => {
+Deno.test("source_hashes.json is what its generator writes: run deno task generate", async () => {
   const stored: SourceList = JSON.parse(Deno.readTextFileSync(new URL("lib/plan/source_hashes.json", PROGRAM_ROOT)));
   const { modules, ...rest } = await generateSourceHashes();
   assert.deepEqual(Object.keys(stored.modules), Object.keys(modules));
