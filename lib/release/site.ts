@@ -39,10 +39,16 @@ export const pageText = (markdown: string): string =>
 
 /**
  * Copies pages, and the files of the repository that they show or link to; files that are no images keep their path.
- * @returns the number of pages, and the links to files that are no images, as pages write them
+ * @returns the number of pages, and the links to pages left out and to files that are no images, without the ending of a page
  */
-async function copyPages(root: string, folder: string): Promise<{ pages: number; linked: string[] }> {
-  const pages = [...ROOT_PAGES, ...markdownFiles(root, "docs")], files = new Set<string>(), linked = new Set<string>();
+async function copyPages(
+  root: string,
+  folder: string,
+  largestBytes: number,
+): Promise<{ pages: number; linked: string[] }> {
+  const isLeftOut = (page: string) => Deno.statSync(join(root, page)).size > largestBytes;
+  const pages = [...ROOT_PAGES, ...markdownFiles(root, "docs")].filter((page) => !isLeftOut(page));
+  const files = new Set<string>(), linked = new Set<string>();
   for (const page of pages) {
     const text = await Deno.readTextFile(join(root, page));
     for (const [, target] of text.matchAll(LINK)) {
@@ -50,7 +56,8 @@ async function copyPages(root: string, folder: string): Promise<{ pages: number;
       const path = join(dirname(page), target);
       if (path.endsWith(".md")) {
         // Also those elsewhere, such as cards of models.
-        if (!pages.includes(path)) pages.push(path);
+        if (isLeftOut(path)) linked.add(target.slice(0, -".md".length));
+        else if (!pages.includes(path)) pages.push(path);
         continue;
       }
       files.add(path);
@@ -77,12 +84,13 @@ function markdownFiles(root: string, folder: string): string[] {
  * Builds the site. Exported for tests.
  * @param out absolute, new or empty
  * @param base path of the site's address, with a slash at both ends
+ * @param largestBytes larger pages are left out
  * @returns the number of pages
  */
-export async function buildSite(out: string, base = "/"): Promise<number> {
+export async function buildSite(out: string, base = "/", largestBytes = Infinity): Promise<number> {
   const root = fileURLToPath(PROGRAM_ROOT), work = await Deno.makeTempDir({ prefix: "svc-site-" });
   try {
-    const source = join(work, "source"), { pages, linked } = await copyPages(root, source);
+    const source = join(work, "source"), { pages, linked } = await copyPages(root, source, largestBytes);
     const settings = {
       title: config.name.split("/").at(-1),
       description: "Reproducible experiments for communication and semantic-communication research",

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { collectEvidence } from "../../../lib/study/rows/evidence_garbage.ts";
 import { EvidenceWriter, readSnapshot } from "../../../lib/study/rows/evidence.ts";
-import { exportBenchmark, publishBenchmark } from "../../../lib/study/report/reports.ts";
+import { exportBenchmark, plotBenchmark, publishBenchmark } from "../../../lib/study/report/reports.ts";
 import { LedgerIndex } from "../../../lib/study/rows/ledger.ts";
-import { allRows, pageOfRows } from "../../../lib/study/rows/stored_rows.ts";
+import { allRows, pageOfRows, recipeRows } from "../../../lib/study/rows/stored_rows.ts";
 import { benchmarkWorkspace, settleResult, showBenchmarkResult } from "../../../lib/study/rows/store.ts";
 import { LEDGER_FILE, RESULT_FILE, type SnapshotRecord } from "../../../lib/study/pack/types.ts";
 import { verifyBenchmark } from "../../support/session.ts";
@@ -44,6 +44,20 @@ Deno.test("2,200 rows are in three parts, in order, and a page is read from the 
       const page = pageOfRows(result, directory, after, limit).map(({ id, replicate }) => `${id} ${replicate}`);
       assert.deepEqual(page, keys.slice(after, after + limit));
     }
+  }));
+
+Deno.test("a result of more recipes than a document holds gives and exports one row of each", () =>
+  withWorkspace(async (workspace) => {
+    const id = await writeSyntheticResult(workspace, { recipes: 1001, replicates: 1, evidence: false });
+    const { result } = showBenchmarkResult(workspace, id), ids = Array.from({ length: 1001 }, (_, n) => `link_${n}`);
+    assert.deepEqual([result.recipes, result.rows!.count, result.aggregates.length], [[], 1001, 1001]);
+    assert.deepEqual(recipeRows(result).map(({ id }) => id), ids);
+    const out = join(workspace.stateDir, "tables");
+    exportBenchmark(workspace, id, { out });
+    assert.equal(Deno.readTextFileSync(join(out, "recipes.csv")).trim().split("\n").length, 1002);
+    const { directory, files } = await plotBenchmark(workspace, id, { plot: "error-rate", x: "snr_db" });
+    const csv = files.find((name) => name.endsWith(".csv"))!;
+    assert.equal(Deno.readTextFileSync(join(directory, csv)).trim().split("\n").length, 1002);
   }));
 
 Deno.test("the archives of snapshots are ordinary ones of a thousand, and hold those of the rows", async () => {

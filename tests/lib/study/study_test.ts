@@ -7,12 +7,13 @@ import { variantId } from "../../../lib/recipe/variant.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { packOfRecord } from "../../../lib/study/pack/pack_record.ts";
 import type { PackRecord } from "../../../lib/study/pack/types.ts";
-import { PACK_RECORD_FILE, RESULT_FILE } from "../../../lib/study/pack/types.ts";
+import { INLINE_ROWS, PACK_RECORD_FILE, RESULT_FILE } from "../../../lib/study/pack/types.ts";
 import { exportBenchmark, plotBenchmark } from "../../../lib/study/report/reports.ts";
 import { showBenchmarkResult } from "../../../lib/study/rows/store.ts";
 import { allRows, recipeRows } from "../../../lib/study/rows/stored_rows.ts";
 import { readDocument } from "../../../lib/run/read.ts";
 import { lasting } from "../../support/benchmark.ts";
+import { sizeOf } from "../../support/sample.ts";
 import { loadBenchmarkPack, runBenchmark, verifyBenchmark } from "../../support/session.ts";
 import { twoLinks, withPack } from "./packs.ts";
 
@@ -197,8 +198,9 @@ Deno.test("methods over one study are compared point by point", async () => {
   });
 });
 
-Deno.test("a study of 1,100 points runs, resumes, verifies, exports and plots", async () => {
-  const bits = Array.from({ length: 1100 }, (_, n) => 8 + n);
+// Rows of large results beside the document, without their runs, are those of stored_rows_test.ts.
+Deno.test("a study of many points runs, resumes, verifies, exports and plots", async () => {
+  const bits = Array.from({ length: sizeOf(60, 1100) }, (_, n) => 8 + n), isLarge = bits.length > INLINE_ROWS;
   const study = { grid: { snr_db: [float(0)], bits } };
   await withPack(studied(study), async ({ pack, projectRoot }) => {
     const workspace = openWorkspace({ projectRoot }), cancellation = createCancellation();
@@ -209,23 +211,25 @@ Deno.test("a study of 1,100 points runs, resumes, verifies, exports and plots", 
     assert.deepEqual((await verifyBenchmark(workspace, resume)).errors, []);
     const { directory } = await runBenchmark(pack, { projectRoot, resume, parallelPoints: 2 });
     const { result } = showBenchmarkResult(workspace, resume);
-    assert.deepEqual([result.status, result.rows?.completed, result.aggregates.length], ["completed", 1100, 1100]);
-    // The document holds neither rows nor recipes of single points.
-    assert.deepEqual((readDocument(directory, RESULT_FILE) as JsonObject).recipes, []);
+    assert.deepEqual([result.status, result.aggregates.length], ["completed", bits.length]);
+    assert.equal(result.rows?.completed, isLarge ? bits.length : undefined);
+    // A large document holds neither rows nor recipes of single points.
+    const { recipes } = readDocument(directory, RESULT_FILE) as { recipes: Value[] };
+    assert.equal(recipes.length, isLarge ? 0 : bits.length);
     const record = readDocument(directory, PACK_RECORD_FILE) as object as PackRecord;
-    assert.deepEqual([record.recipes, record.studies!.length, record.studies![0].points.length], [[], 1, 1100]);
+    assert.deepEqual([record.recipes, record.studies!.length, record.studies![0].points.length], [[], 1, bits.length]);
     assert.ok(Deno.statSync(join(directory, PACK_RECORD_FILE)).size < 100_000);
-    assert.equal(packOfRecord(record).recipes.length, 1100);
+    assert.equal(packOfRecord(record).recipes.length, bits.length);
     const rows = recipeRows(result);
     assert.deepEqual(rows.map(({ matrix_selection }) => matrix_selection.bits), bits);
     assert.deepEqual([...allRows(result)].map(({ id }) => id), rows.map(({ id }) => id));
     assert.deepEqual((await verifyBenchmark(workspace, resume)).errors, []);
     const out = join(projectRoot, "tables");
     exportBenchmark(workspace, resume, { out });
-    assert.equal(Deno.readTextFileSync(join(out, "recipes.csv")).trim().split("\n").length, 1101);
+    assert.equal(Deno.readTextFileSync(join(out, "recipes.csv")).trim().split("\n").length, bits.length + 1);
     const plotted = await plotBenchmark(workspace, resume, { plot: "error-rate", x: "bits" });
     const csv = plotted.files.find((name) => name.endsWith(".csv"))!;
-    assert.equal(Deno.readTextFileSync(join(plotted.directory, csv)).trim().split("\n").length, 1101);
+    assert.equal(Deno.readTextFileSync(join(plotted.directory, csv)).trim().split("\n").length, bits.length + 1);
 
     // Other points than those of the pack are no result of it.
     record.studies![0].points[0] = [9999, float(0)];
