@@ -1,7 +1,7 @@
 /**
- * Random hostile inputs for bounded time.
+ * Random hostile inputs for bounded time, or a number of them.
  *
- *     deno task fuzz [--seconds 60] [--seed <now>] [--only recipes,readers,http,cli]
+ *     deno task fuzz [--seconds 60 | --cases N] [--seed <now>] [--only recipes,readers,http,cli]
  *
  * Each fuzzer performs the inputs that once failed, then random ones, each from a seed of its own. A finding is an error
  * without a code, a reply 500, an answer of unbounded size or after more than {@link SLOW_S} seconds of processor time, and a
@@ -23,14 +23,17 @@ const { values } = parseArgs({
   args: Deno.args,
   options: {
     seconds: { type: "string", default: "60" },
+    cases: { type: "string", default: "0" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     only: { type: "string", default: FUZZERS.join(",") },
   },
 });
-const [seconds, first] = [Number(values.seconds), Number(values.seed)];
+const [seconds, wanted, first] = [values.seconds, values.cases, values.seed].map(Number);
 const names = values.only.split(",");
-if (!(seconds >= 0) || !Number.isInteger(first) || names.some((name) => !FUZZERS.includes(name))) {
-  console.error("Usage: deno task fuzz [--seconds <number>] [--seed <whole number>] [--only recipes,readers,http,cli]");
+if (!(seconds >= 0 && wanted >= 0) || !Number.isInteger(first) || names.some((name) => !FUZZERS.includes(name))) {
+  console.error(
+    "Usage: deno task fuzz [--seconds <number> | --cases <number>] [--seed <whole number>] [--only recipes,readers,http,cli]",
+  );
   Deno.exit(2);
 }
 
@@ -45,11 +48,12 @@ try {
 }
 Deno.exit(findings === 0 ? 0 : 1);
 
-/** Runs one fuzzer for a time; at least one random case. @returns the number of findings */
+/** Runs one fuzzer for a time, or for the wanted number of random cases; at least one. @returns the number of findings */
 async function fuzz(name: string, budgetS: number): Promise<number> {
   const seen = new Set<string>();
   const ends = performance.now() + budgetS * 1000;
   let seed = first, corpus = true, cases = 0, slowest = 0, slowestCase = "";
+  const isDone = () => wanted > 0 ? seed - first >= wanted : performance.now() >= ends;
   const report = (at: string, text: string) => {
     // Equal places in the program are one finding.
     const key = text.split("\n").filter((line) => /^\s+at /.test(line)).slice(0, 2).join() || text.slice(0, 60);
@@ -92,7 +96,7 @@ async function fuzz(name: string, budgetS: number): Promise<number> {
       if (took > SLOW_S) report(current, `the case took ${took.toFixed(1)} s of processor time`);
       if (data.error !== null) report(current, data.error);
       began = performance.now();
-      if (seen.size >= MAX_FINDINGS || (!corpus && performance.now() >= ends)) resolve();
+      if (seen.size >= MAX_FINDINGS || (!corpus && isDone())) resolve();
     };
     worker.postMessage({ name, folder, seed, corpus } satisfies FuzzInput);
     await ended;
@@ -100,7 +104,7 @@ async function fuzz(name: string, budgetS: number): Promise<number> {
     worker.terminate();
     // A worker that hung or died is replaced; its case is not repeated, and the known inputs neither.
     corpus = false;
-  } while (seen.size < MAX_FINDINGS && performance.now() < ends);
+  } while (seen.size < MAX_FINDINGS && !isDone());
   console.log(
     `${name}: ${cases} cases from seed ${first}, slowest ${
       slowest.toFixed(1)

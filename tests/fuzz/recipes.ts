@@ -108,8 +108,10 @@ export async function open(folder: string): Promise<Fuzzer> {
     if (laidOut === undefined) return;
     const again = formatRecipeText(laidOut, { file: "r.yaml" });
     if (again !== laidOut) throw new Error(`A laid out text is laid out differently: ${diffStart(laidOut, again)}`);
+    // A text that is no recipe may be laid out all the same.
+    if (before === undefined) return;
     const after = await svc.recipes.parse(laidOut, { file: "r.yaml" });
-    if (before !== undefined && !sameValue(before.value, after.value)) {
+    if (!sameValue(before.value, after.value)) {
       throw new Error("A laid out text holds another recipe");
     }
   };
