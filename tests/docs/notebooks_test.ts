@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CLI_ARGS } from "../support/cli.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { withModules } from "../support/python.ts";
 
 interface Cell {
   cell_type: string;
@@ -26,9 +27,9 @@ async function run(
 }
 
 const PYTHON = "/usr/bin/python3";
-const jupyter = (await run(["jupyter-nbconvert", "--version"])).success;
-const python = jupyter && (await run([PYTHON, "-c", "import ipykernel, numpy, pandas"])).success;
-const drawing = python && (await run([PYTHON, "-c", "import matplotlib"])).success;
+const jupyter = (await run(["sh", "-c", "command -v jupyter-nbconvert"])).success;
+const python = jupyter && await withModules(PYTHON, "ipykernel", "numpy", "pandas");
+const drawing = python && await withModules(PYTHON, "matplotlib");
 
 /** A project, and a home in which the Deno kernel is known. */
 const root = await Deno.makeTempDir({ prefix: "svc-notebooks-" }), project = join(root, "project");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CLI_ARGS, inFolder } from "../support/cli.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { needsPython, pythonWith } from "../support/python.ts";
+import { needsPython, pythonWith, withModules } from "../support/python.ts";
 import { codeBlocks } from "./blocks.ts";
 
 const PYTHON = "/usr/bin/python3";
@@ -29,7 +29,7 @@ async function programs(cwd: string, more: Record<string, string> = {}): Promise
   return { PATH: `${join(cwd, "bin")}:${Deno.env.get("PATH")}` };
 }
 
-const numpy = (await output(PYTHON, ["-c", "import numpy, pandas"])).success;
+const numpy = await withModules(PYTHON, "numpy", "pandas");
 
 Deno.test({
   name: "the blocks of the Python guide run in a new project",

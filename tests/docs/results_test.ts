@@ -6,6 +6,7 @@ import { sha256Hex } from "../../lib/contract/hash.ts";
 import { sharedSession } from "../support/session.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { withModules } from "../support/python.ts";
 import { codeBlocks } from "./blocks.ts";
 import { tables } from "../support/tables.ts";
 
@@ -33,7 +34,7 @@ async function run(python: string, args: string[]): Promise<{ success: boolean; 
 /** A Python with the packages of the guide: the first on the path, or that of the system. */
 let python: string | undefined;
 for (const candidate of ["python3", "/usr/bin/python3"]) {
-  if (python === undefined && (await run(candidate, ["-c", "import numpy, pandas"])).success) python = candidate;
+  python ??= await withModules(candidate, "numpy", "pandas") ?? undefined;
 }
 /** Checks a crate with the public validator of npm, with its own copy of the context. Without a crate only loads it. */
 const VALIDATOR = DATA.CRATE;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { LineHost } from "./line_host.ts";
 import { needs } from "./needs.ts";
 import { ROOT_PATH } from "./paths.ts";
+import { withModules } from "./python.ts";
 
 /** Options of a test that needs it. */
 export const needsTorch = (python: string | null) =>
@@ -10,21 +11,11 @@ export const needsTorch = (python: string | null) =>
 
 /** Path of the interpreter, or null where there is none. */
 export async function torchPython(): Promise<string | null> {
-  const named = Deno.env.get("SVC_TORCH_PYTHON");
-  for (const python of [named ?? "python3", `${Deno.env.get("HOME")}/.cache/svc-torch/bin/python`]) {
-    try {
-      const { success } = await new Deno.Command(python, {
-        // The import of PyTorch takes seconds.
-        args: ["-c", "from importlib.util import find_spec as found\nassert found('torch') and found('numpy')"],
-        stdout: "null",
-        stderr: "null",
-      }).output();
-      if (success) return python;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) throw error;
-    }
-  }
-  return null;
+  const [first, venv] = [
+    Deno.env.get("SVC_TORCH_PYTHON") ?? "python3",
+    `${Deno.env.get("HOME")}/.cache/svc-torch/bin/python`,
+  ];
+  return await withModules(first, "torch", "numpy") ?? await withModules(venv, "torch", "numpy");
 }
 
 interface PythonResult {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../../support/cli.ts";
 import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
+import { withModules } from "../../support/python.ts";
 
 const PYTHON = "/usr/bin/python3";
 
@@ -18,7 +19,7 @@ async function python(args: string[], options: Deno.CommandOptions = {}): Promis
 }
 
 const found = (await python(["-c", "import sys; assert sys.version_info >= (3, 9)"])).success;
-const numpy = found && (await python(["-c", "import numpy, pandas"])).success;
+const numpy = found && await withModules(PYTHON, "numpy", "pandas");
 
 /** A project with the client, and `svc` on a PATH. */
 async function prepare(cwd: string): Promise<Record<string, string>> {
