@@ -4,20 +4,25 @@
  */
 import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
-import type { FailedReply, ProgressReply, StepTask, Task, WorkerReply, WrittenStep } from "./protocol.ts";
+import type { BundleJob } from "./bundle_files.ts";
+import type { FailedReply, ProgressReply, SaveTask, StepTask, Task, WorkerReply, WrittenStep } from "./protocol.ts";
 
 interface Thread {
   worker: Worker;
   index: number;
   task: PendingTask | null;
+  /** Bundles that wait for the disk. */
+  saving: PendingTask[];
   /** Time when modules were loaded, or the later start of the current step; Infinity before. */
   since: number;
 }
 
 interface PendingTask {
   taskId: number;
+  /** Whether it is a bundle: a wait for the disk is no reason for another thread. */
+  saves: boolean;
   /** Null once it was sent, so that the images of its inputs are freed after their last use. */
-  task: Task | null;
+  task: Task | SaveTask | null;
   /** Index of the thread, once assigned. */
   thread: number;
   startedAt: number | null;
@@ -116,17 +121,7 @@ export class WorkerPool {
 
   /** Starts a step, or several on one thread, block by block in a chain; the caller limits the overlap. */
   start(steps: StepTask[], listeners: TaskListeners, chain = false): Running {
-    const taskId = this.#nextTaskId++;
-    const pending: PendingTask = {
-      taskId,
-      task: { type: "run", taskId, chain, steps },
-      thread: 0,
-      startedAt: null,
-      listeners,
-      written: Promise.withResolvers(),
-    };
-    this.#queue.push(pending);
-    this.#dispatch();
+    const taskId = this.#nextTaskId++, pending = this.#add({ type: "run", taskId, chain, steps }, listeners);
     return {
       get thread() {
         return pending.thread;
@@ -136,6 +131,27 @@ export class WorkerPool {
       },
       written: pending.written.promise,
     };
+  }
+
+  /** Writes a bundle on a thread, and resolves when its documents are durable. @throws StepFailure as `writeBundle` */
+  async save(job: BundleJob): Promise<void> {
+    await this.#add({ type: "save", taskId: this.#nextTaskId++, job }, { onProgress() {} }).written.promise;
+  }
+
+  #add(task: Task | SaveTask, listeners: TaskListeners): PendingTask {
+    const { taskId } = task;
+    const pending = {
+      taskId,
+      task,
+      saves: task.type === "save",
+      thread: 0,
+      startedAt: null,
+      listeners,
+      written: Promise.withResolvers<WrittenStep[] | null>(),
+    };
+    this.#queue.push(pending);
+    this.#dispatch();
+    return pending;
   }
 
   /** Assigns waiting steps to free threads, and starts threads when none is free. */
@@ -151,7 +167,7 @@ export class WorkerPool {
   #grow(): void {
     this.#growth = undefined;
     const now = performance.now();
-    if (this.#threads.every(({ task, since }) => task !== null && now - since >= LONG_STEP_MS)) {
+    if (this.#threads.every(({ task, since }) => task?.saves === false && now - since >= LONG_STEP_MS)) {
       // Up to the number of processors at once, then one at a time.
       const wanted = Math.min(this.#queue.length, Math.max(1, this.#processors - this.#threads.length));
       for (let i = 0; i < wanted; i++) this.#spawn();
@@ -182,7 +198,7 @@ export class WorkerPool {
     const used = new Set(this.#threads.map((thread) => thread.index));
     let index = 0;
     while (used.has(index)) index++;
-    const thread: Thread = { worker, index, task: null, since };
+    const thread: Thread = { worker, index, task: null, saving: [], since };
     worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => this.#receive(thread, data);
     worker.onerror = (event) => {
       event.preventDefault();
@@ -197,19 +213,23 @@ export class WorkerPool {
       thread.since = performance.now();
       return;
     }
-    const task = thread.task;
-    if (task === null || task.taskId !== reply.taskId) return;
+    const { taskId } = reply, saved = thread.saving.findIndex((one) => one.taskId === taskId);
+    const task = saved < 0 ? thread.task : thread.saving.splice(saved, 1)[0];
+    if (task?.taskId !== taskId) return;
     switch (reply.type) {
       case "progress":
         return task.listeners.onProgress(reply);
+      case "free":
+        thread.saving.push(task);
+        return this.#release(thread);
       case "written":
         if (reply.more) return task.listeners.onWritten?.(reply.steps!);
         task.written.resolve(reply.steps);
-        return this.#release(thread);
+        break;
       case "failed":
         task.written.reject(new StepFailure(reply));
-        return this.#release(thread);
     }
+    if (task === thread.task) this.#release(thread);
   }
 
   #release(thread: Thread): void {
@@ -221,8 +241,8 @@ export class WorkerPool {
   #lose(thread: Thread, message: string): void {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
     endThread(thread.worker);
-    if (thread.task !== null) {
-      thread.task.written.reject(
+    for (const task of [...thread.saving, ...thread.task === null ? [] : [thread.task]]) {
+      task.written.reject(
         new StepFailure({
           code: "operation_failed",
           message: `The worker thread ended: ${message}`,

@@ -3,6 +3,7 @@
  */
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import type { Code, SourceLocation } from "../contract/error.ts";
+import type { BundleJob } from "./bundle_files.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
 export interface TaskInput {
@@ -47,6 +48,13 @@ export interface Task {
   /** Whether the steps run block by block. */
   chain: boolean;
   steps: StepTask[];
+}
+
+/** A bundle to write. */
+export interface SaveTask {
+  type: "save";
+  taskId: number;
+  job: BundleJob;
 }
 
 export interface StepTask {
@@ -99,10 +107,16 @@ export interface WrittenOutput {
 export interface WrittenReply {
   type: "written";
   taskId: number;
-  /** Null for a chain with a step that needs whole arrays. Of steps one after another, those since the reply before. */
+  /** Null for a chain with a step that needs whole arrays, and for a bundle. Of steps one after another, those since the reply before. */
   steps: WrittenStep[] | null;
   /** Whether the next step of the task has started. */
   more: boolean;
+}
+
+/** The files of a bundle are written, and the thread is free while they become durable; `written` follows. */
+export interface FreeReply {
+  type: "free";
+  taskId: number;
 }
 
 export interface WrittenStep {
@@ -147,7 +161,7 @@ export interface ReadyReply {
   type: "ready";
 }
 
-export type WorkerReply = ReadyReply | WrittenReply | FailedReply | ProgressReply;
+export type WorkerReply = ReadyReply | FreeReply | WrittenReply | FailedReply | ProgressReply;
 
 /** The bytes of an output that was written as a whole; null for one in blocks. */
 export const wholeFile = ({ parts: [first, ...more] }: WrittenOutput): Uint8Array | null =>

@@ -4,14 +4,21 @@
 import { ownPlace } from "../artifact/code_place.ts";
 import { endWhenAsked } from "../contract/end_thread.ts";
 import { setProgramFolder } from "../artifact/program.ts";
-import { messageOf, SvcError } from "../contract/error.ts";
+import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import { exportedOperation } from "../contract/registry.ts";
 import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { collectDropped, dropShared } from "./memory.ts";
-import { type ProgressReply, type StepTask, type Task, wholeFile, type WorkerReply } from "./protocol.ts";
+import {
+  type ProgressReply,
+  type SaveTask,
+  type StepTask,
+  type Task,
+  wholeFile,
+  type WorkerReply,
+} from "./protocol.ts";
 import { runStep } from "./run_step.ts";
 import { RunAgain, runTogether } from "./run_together.ts";
 
@@ -40,8 +47,33 @@ function load(task: StepTask): Promise<Operation> {
   return operation;
 }
 
+function fail(taskId: number, error: unknown, { again = false, location = null as SourceLocation | null } = {}): void {
+  send({
+    type: "failed",
+    taskId,
+    ...codeOf(error, "operation_failed"),
+    message: messageOf(error),
+    hint: error instanceof SvcError ? error.hint : null,
+    location,
+    errorType: error instanceof Error ? error.name : typeof error,
+    again,
+  });
+}
+
+async function save({ taskId, job }: SaveTask): Promise<void> {
+  try {
+    const { writeJob } = await import("./bundle_files.ts");
+    await writeJob(job, () => send({ type: "free", taskId }));
+    send({ type: "written", taskId, steps: null, more: false });
+  } catch (error) {
+    fail(taskId, error);
+  }
+}
+
 endWhenAsked();
-self.onmessage = async ({ data: { taskId, chain, steps } }: MessageEvent<Task>) => {
+self.onmessage = async ({ data }: MessageEvent<Task | SaveTask>) => {
+  if (data.type === "save") return await save(data);
+  const { taskId, chain, steps } = data;
   collectDropped();
   setProgramFolder(steps[0].program);
   const report = (progress: Omit<ProgressReply, "type" | "taskId">) => send({ type: "progress", taskId, ...progress });
@@ -64,16 +96,7 @@ self.onmessage = async ({ data: { taskId, chain, steps } }: MessageEvent<Task>) 
     dropShared(images.reduce((sum, bytes) => sum + (bytes?.length ?? 0), 0));
   } catch (thrown) {
     const again = thrown instanceof RunAgain, error = again ? thrown.cause : thrown;
-    send({
-      type: "failed",
-      taskId,
-      ...codeOf(error, "operation_failed"),
-      message: messageOf(error),
-      hint: error instanceof SvcError ? error.hint : null,
-      location: ownPlace(error, steps[0].projectRoot),
-      errorType: error instanceof Error ? error.name : typeof error,
-      again,
-    });
+    fail(taskId, error, { again, location: ownPlace(error, steps[0].projectRoot) });
   }
 };
 

@@ -1,12 +1,22 @@
 /**
- * Bundles of short runs, each written at once at its end. Runs that end while others become durable wait for the disk
- * together.
+ * Bundles of short runs, each written at once at its end, on a step thread where there is one. Runs that end while others
+ * become durable wait for the disk together.
  *
  * A bundle is written in a folder of this process in the transit folder. One rename puts it among the runs, after its
  * documents are durable: a process that stops earlier leaves nothing of the run but its reserved id.
  */
-import { discardEntry, entryOf, inside, makeFolder, makeNewFolder, type NewFolder } from "../artifact/inside.ts";
-import { SvcError } from "../contract/error.ts";
+import {
+  discardEntry,
+  entryOf,
+  inside,
+  type InsideEntry,
+  makeFolder,
+  makeNewFolder,
+  type NewFolder,
+} from "../artifact/inside.ts";
+import { messageOf, SvcError } from "../contract/error.ts";
+import { systemCodeOf } from "../contract/system_error.ts";
+import { type BundleJob, type WholeBundle, writeBundle } from "../execute/bundle_files.ts";
 import { KnownContents } from "../execute/contents.ts";
 import type { SummaryDocument } from "./bundle_schema.ts";
 import { type BundleFiles, DISK } from "./files.ts";
@@ -17,13 +27,20 @@ import type { Workspace } from "./workspace.ts";
 
 const SHORT_MS = 200;
 
-/** A written bundle that is not among the runs yet. */
+/** A durable bundle that is not among the runs yet. */
 interface Written {
-  nursery: NewFolder;
+  nursery: InsideEntry;
   runId: string;
-  /** Paths whose contents become durable first. */
-  documents: readonly string[];
   settled: PromiseWithResolvers<void>;
+}
+
+export interface CommitOptions {
+  files?: BundleFiles;
+  /** Whether equal artifacts are stored once, as `RunOptions.share`. */
+  share?: boolean;
+  shortMs?: number;
+  /** Writes bundles on another thread; without it this one does. */
+  save?: (job: BundleJob) => Promise<void>;
 }
 
 export class BundleCommits implements Disposable {
@@ -32,19 +49,17 @@ export class BundleCommits implements Disposable {
   /** A run that executes for this time is seen among the runs from then on. */
   readonly shortMs: number;
   readonly contents: KnownContents | undefined;
+  readonly #save: CommitOptions["save"];
   #place: { folder: NewFolder; lock: RunLock } | undefined;
   #waiting: Written[] = [];
   #working = false;
 
-  /** @param options `share` stores equal artifacts once, as `RunOptions.share` */
-  constructor(
-    workspace: Workspace,
-    { files = DISK, share = true, shortMs = SHORT_MS }: { files?: BundleFiles; share?: boolean; shortMs?: number } = {},
-  ) {
+  constructor(workspace: Workspace, { files = DISK, share = true, shortMs = SHORT_MS, save }: CommitOptions = {}) {
     this.workspace = workspace;
     this.files = files;
     this.shortMs = shortMs;
     this.contents = share ? new KnownContents(workspace.contents) : undefined;
+    this.#save = save;
   }
 
   /**
@@ -52,13 +67,18 @@ export class BundleCommits implements Disposable {
    * @returns the artifacts that were not kept, once the bundle is durable and among the runs
    */
   async commit(summary: SummaryDocument, held: HeldFiles, isKept?: IsKept): Promise<PrunedFile[]> {
-    const { files, contents } = this, runId = summary.run_id;
-    const nursery = makeNewFolder(entryOf(this.#folder(), runId));
+    const { files } = this, runId = summary.run_id, nursery = entryOf(this.#folder(), runId);
+    const settled = Promise.withResolvers<void>();
+    let left = isKept === undefined ? [] : held.dropped(summary, isKept);
     try {
-      const left = await held.write(nursery, summary, { isKept, contents, files });
-      const documents = [...held.documents.map((name) => entryOf(nursery, name)), nursery];
-      const settled = Promise.withResolvers<void>();
-      this.#waiting.push({ nursery, runId, documents, settled });
+      try {
+        await this.#write(nursery, held.bundle(summary, left));
+      } catch (error) {
+        if (!(error instanceof SvcError && error.code === "output_hash_mismatch")) throw error;
+        left = [...new Map([...left, ...held.changed(summary)].map((file) => [file.path, file])).values()];
+        await this.#write(nursery, held.bundle(summary, left));
+      }
+      this.#waiting.push({ nursery, runId, settled });
       if (!this.#working) this.#work();
       await settled.promise;
       return left;
@@ -68,24 +88,33 @@ export class BundleCommits implements Disposable {
     }
   }
 
-  /** Makes the waiting bundles durable and puts them among the runs, all that came meanwhile at once; never rejects. */
+  async #write(place: InsideEntry, bundle: WholeBundle): Promise<void> {
+    const { files, contents } = this, save = this.#save;
+    if (save === undefined) return await writeBundle(place, bundle, { files, contents });
+    try {
+      await save({ ...bundle, place, contents: contents === undefined ? null : this.workspace.contents });
+    } catch (error) {
+      const code = systemCodeOf(error);
+      // As the error of this thread would be.
+      throw code === null ? error : Object.assign(new Error(messageOf(error)), { code });
+    }
+  }
+
+  /** Puts the waiting bundles among the runs, all that came meanwhile at once; never rejects. */
   async #work(): Promise<void> {
     this.#working = true;
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0);
-      const ends = await Promise.allSettled(batch.map(async ({ documents, nursery, runId }) => {
-        await this.files.syncAll(documents);
-        this.files.rename(nursery, inside(this.workspace.runs, runId));
-      }));
-      const moved = await Promise.try(() => this.files.syncFolder(this.workspace.runs)).then(
-        () => null,
-        (error) => error,
+      const moved = await Promise.allSettled(
+        batch.map(({ nursery, runId }) =>
+          Promise.try(() => this.files.rename(nursery, inside(this.workspace.runs, runId)))
+        ),
       );
+      const [durable] = await Promise.allSettled([this.files.syncFolder(this.workspace.runs)]);
       for (const [index, { settled }] of batch.entries()) {
-        const end = ends[index];
-        if (end.status === "rejected") settled.reject(end.reason);
-        else if (moved !== null) settled.reject(moved);
-        else settled.resolve();
+        const failed = [moved[index], durable].find((end) => end.status === "rejected");
+        if (failed === undefined) settled.resolve();
+        else settled.reject(failed.reason);
       }
     }
     this.#working = false;

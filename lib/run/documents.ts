@@ -2,10 +2,12 @@
 import { type Code, jsonPath, jsonPointer } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
+import { ARTIFACTS_FOLDER } from "../execute/bundle_files.ts";
 import type { ExecuteOutcome, StepRow } from "../execute/types.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 
+export { ARTIFACTS_FOLDER };
 export const SUMMARY_FILE = "summary.json";
 export const MANIFEST_FILE = "manifest.json";
 export const PLAN_FILE = "execution-plan.json";
@@ -20,7 +22,6 @@ export const PRUNED_FILE = "pruned.json";
 export const IMPORT_FILE = "import.json";
 /** Only in an exported bundle; not in SHA256SUMS. */
 export const CRATE_FILE = "ro-crate-metadata.json";
-export const ARTIFACTS_FOLDER = "artifacts";
 
 export type RunStatus = "running" | "completed" | "failed" | "canceled" | "incomplete";
 export const RUN_STATUSES: readonly RunStatus[] = ["running", "completed", "failed", "canceled", "incomplete"];

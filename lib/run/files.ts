@@ -1,53 +1,11 @@
 /** File operations of run bundles, and the list of a bundle's files. */
 import { basename, dirname, join } from "node:path";
-import {
-  inside,
-  type InsideEntry,
-  type InsidePath,
-  moveEntry,
-  readFile,
-  removeEntry,
-  writeFile,
-  writeNewEntry,
-} from "../artifact/inside.ts";
+import { inside, type InsidePath, readFile } from "../artifact/inside.ts";
 import { entryInfo } from "../artifact/path_kind.ts";
-import { syncEntry } from "../artifact/write_file.ts";
 import { compareCodePoints } from "../contract/json.ts";
+import { type BundleFiles, DISK } from "../execute/bundle_files.ts";
 
-/** Write operations; tests replace them to inject faults. */
-export interface BundleFiles {
-  /** @param contents whole, or text in pieces, of which one is in memory at a time */
-  write(path: InsidePath, contents: string | Uint8Array | Iterable<string>, durable: boolean): void;
-  /** Writes a file that must be new. */
-  create(path: InsideEntry, bytes: Uint8Array, readOnly: boolean): void;
-  rename(from: InsideEntry, to: InsideEntry): void;
-  /** Removes a file or a folder recursively; a missing path is not an error. */
-  remove(path: InsideEntry): void;
-  /** Makes a file, or the entries of a folder, durable. */
-  sync(path: string): void;
-  /** As `sync` for the entries of a folder, without blocking the thread. */
-  syncFolder(path: string): Promise<void>;
-  /** Makes the contents of files durable, all at once: they share a commit of the file system. */
-  syncAll(paths: readonly string[]): Promise<void>;
-}
-
-export const DISK: BundleFiles = {
-  write: writeFile,
-  create: writeNewEntry,
-  rename: moveEntry,
-  remove: (path) => removeEntry(path),
-  sync: syncEntry,
-  async syncFolder(path) {
-    if (Deno.build.os !== "windows") await DISK.syncAll([path]);
-  },
-  async syncAll(paths) {
-    await Promise.all(paths.map(async (path) => {
-      // Windows flushes only files that are open for writing.
-      using file = Deno.openSync(path, { read: true, write: Deno.build.os === "windows" });
-      await file.syncData();
-    }));
-  },
-};
+export { type BundleFiles, DISK };
 
 /** For a bundle that is removed before anything relies on it: nothing waits for the disk. */
 export const NOT_DURABLE: BundleFiles = {

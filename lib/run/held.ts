@@ -3,25 +3,17 @@
  * snapshot: a small one makes no file, which costs more than the steps of a short link. A run that has to stay after all,
  * because its row failed, is stored as any other.
  */
-import { basename } from "node:path";
-import {
-  discardEntry,
-  entryOf,
-  inside,
-  type InsidePath,
-  makeFolder,
-  makeNewFolder,
-  type NewFolder,
-} from "../artifact/inside.ts";
+import { discardEntry, inside, makeFolder } from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import type { BundlePath, Digest } from "../contract/names.ts";
-import type { KnownContents } from "../execute/contents.ts";
+import type { BundlePath } from "../contract/names.ts";
+import { type WholeBundle, writeBundle } from "../execute/bundle_files.ts";
+import type { OutputRow } from "../execute/types.ts";
 import type { ExecutionPlan } from "../plan/types.ts";
 import { outputsOf, type SummaryDocument } from "./bundle_schema.ts";
 import type { RecipeDocument } from "../recipe/types.ts";
 import { type BundleFiles, DISK, type RunFiles } from "./files.ts";
-import { ARTIFACTS_FOLDER, PRUNED_FILE } from "./documents.ts";
+import { PRUNED_FILE } from "./documents.ts";
 import { type IsKept, type PrunedFile, prunedText } from "./prune.ts";
 import { SMALL_RUN_BYTES } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -35,25 +27,6 @@ const HELD_BYTES = 8 * 2 ** 20;
  */
 export const isHoldable = ({ resources: { disk_bytes, memory_bytes, per_step } }: ExecutionPlan): boolean =>
   disk_bytes <= HELD_BYTES && memory_bytes <= SMALL_RUN_BYTES && per_step.every(({ chain }) => chain === undefined);
-
-export interface HeldOptions {
-  /** Which artifacts are written; default all. */
-  isKept?: IsKept;
-  /** Stores equal artifacts once; without it each file is written. */
-  contents?: KnownContents;
-  files: BundleFiles;
-}
-
-/** Writes an artifact under a name that is free, or makes it a link to an equal one. */
-async function putArtifact(
-  path: InsidePath,
-  bytes: Uint8Array,
-  { sha256, artifacts, contents, files }: Omit<HeldOptions, "isKept"> & { sha256: Digest; artifacts: string },
-): Promise<void> {
-  if (contents?.link(path, sha256)) return;
-  files.create(path, bytes, true);
-  await contents?.share(path, sha256, artifacts);
-}
 
 /** Takes the files of one run; unused where the run was too large and has a bundle. */
 export class HeldFiles implements RunFiles {
@@ -109,7 +82,7 @@ export class HeldFiles implements RunFiles {
     const { run_id } = summary, nursery = inside(workspace.transit, run_id);
     makeFolder(workspace.transit);
     try {
-      await this.write(makeNewFolder(nursery), summary, { files });
+      await writeBundle(nursery, this.bundle(summary, this.changed(summary)), { files });
       files.rename(nursery, inside(workspace.runs, run_id));
     } catch (error) {
       discardEntry(nursery, files.remove);
@@ -117,29 +90,33 @@ export class HeldFiles implements RunFiles {
     }
   }
 
-  /**
-   * Writes the finished run into a folder.
-   * @returns the artifacts that are not there: those that are not kept, and those that a failing step has changed
-   */
-  async write(
-    folder: NewFolder,
-    summary: SummaryDocument,
-    { isKept = () => true, contents, files }: HeldOptions,
-  ): Promise<PrunedFile[]> {
-    const artifacts = makeNewFolder(entryOf(folder, ARTIFACTS_FOLDER)), places = new Map<string, NewFolder>();
-    const left: PrunedFile[] = [];
-    for (const { step_id, output: { path, sha256, kind } } of outputsOf(summary)) {
-      const bytes = this.read(path, Infinity);
-      if (!isKept(step_id, kind) || sha256Hex(bytes) !== sha256) {
-        left.push({ path, sha256, size_bytes: bytes.length });
-        continue;
-      }
-      let place = places.get(step_id);
-      if (place === undefined) places.set(step_id, place = makeNewFolder(entryOf(artifacts, step_id)));
-      await putArtifact(entryOf(place, basename(path)), bytes, { sha256, artifacts, contents, files });
-    }
-    if (left.length > 0) this.putDocument(PRUNED_FILE, new TextEncoder().encode(prunedText(left)));
-    for (const [name, bytes] of this.#documents) files.create(entryOf(folder, name), bytes, false);
-    return left;
+  /** Artifacts of the finished run that are not what was hashed. */
+  changed(summary: SummaryDocument): PrunedFile[] {
+    return this.#listed(summary, (_step, { path, sha256 }) => sha256Hex(this.read(path, Infinity)) !== sha256);
+  }
+
+  /** Artifacts of the finished run that are not kept. */
+  dropped(summary: SummaryDocument, isKept: IsKept): PrunedFile[] {
+    return this.#listed(summary, (step, { kind }) => !isKept(step, kind));
+  }
+
+  #listed(summary: SummaryDocument, isLeft: (step: string, output: OutputRow) => boolean): PrunedFile[] {
+    return outputsOf(summary).filter(({ step_id, output }) => isLeft(step_id, output)).map(
+      ({ output: { path, sha256 } }) => ({ path, sha256, size_bytes: this.read(path, Infinity).length }),
+    );
+  }
+
+  /** The bundle of the finished run without some artifacts, which it lists. */
+  bundle(summary: SummaryDocument, left: readonly PrunedFile[]): WholeBundle {
+    const paths = new Set(left.map(({ path }) => path));
+    const kept = outputsOf(summary).filter(({ output }) => !paths.has(output.path));
+    const documents = [...this.#documents].map(([name, bytes]) => ({ name, bytes }));
+    if (left.length > 0) documents.push({ name: PRUNED_FILE, bytes: new TextEncoder().encode(prunedText(left)) });
+    return {
+      artifacts: kept.map(({ step_id: step, output: { path, sha256 } }) => {
+        return { step, path, sha256, bytes: this.read(path, Infinity) };
+      }),
+      documents,
+    };
   }
 }

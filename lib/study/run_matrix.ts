@@ -17,7 +17,7 @@ import { selectPoints } from "../recipe/select_points.ts";
 import { coordinatesText } from "../recipe/variant_name.ts";
 import type { SummaryDocument } from "../run/bundle_schema.ts";
 import { captureEnvironment } from "../run/environment.ts";
-import { BundleCommits } from "../run/commits.ts";
+import { BundleCommits, type CommitOptions } from "../run/commits.ts";
 import { checkOptions } from "../run/execution.ts";
 import { keptBy } from "../run/prune.ts";
 import { checkResources, writtenResources } from "../run/resources.ts";
@@ -56,6 +56,8 @@ export interface MatrixRunOptions extends Omit<RunOptions, "onEvent" | "files" |
   rerun?: boolean;
   /** Whether legacy sweeps are errors instead of warnings. */
   strictLegacy?: boolean;
+  /** Writes bundles of short variants on another thread; without it this one does. */
+  save?: CommitOptions["save"];
   onEvent?(event: MatrixEvent): void;
 }
 
@@ -139,10 +141,10 @@ export class PointRunner implements Disposable {
   }
 
   private constructor(options: PointOptions, stored: readonly EndedRun[]) {
-    const { workspace, share, rerun, parallelPoints, cancellation } = options;
+    const { workspace, share, save, rerun, parallelPoints, cancellation } = options;
     this.#options = options;
     this.#known = new MatrixPoints(workspace);
-    this.#commits = new BundleCommits(workspace, { share });
+    this.#commits = new BundleCommits(workspace, { share, save });
     this.#loop = new RowLoop(parallelPoints, (1 + MOST_ENDING) * parallelPoints, cancellation);
     if (!rerun) this.#known.add(stored.filter(({ status }) => status === "completed"));
     this.#unfinished = Map.groupBy(

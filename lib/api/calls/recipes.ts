@@ -567,7 +567,9 @@ export const recipes = {
       const { runMatrix } = await import("../../study/run_matrix.ts");
       const running = { ...options, ...parts(source), ...await core.means(source.value) };
       const cancellation = means.cancellation ?? createCancellation();
-      return await core.withPool((execute) => runMatrix({ ...running, cancellation, execute }));
+      return await core.withPool((execute, pool) =>
+        runMatrix({ ...running, cancellation, execute, save: (job) => pool.save(job) })
+      );
     },
   }),
 
@@ -594,7 +596,9 @@ export const recipes = {
       const running = { ...camelKeys(fields), ...means, ...parts(source!), ...await core.means() };
       const cancellation = means.cancellation ?? createCancellation();
       const rival = other === undefined ? {} : { against: parts(other) };
-      return await core.withPool((execute) => findCrossing({ ...running, ...rival, cancellation, execute }));
+      return await core.withPool((execute, pool) =>
+        findCrossing({ ...running, ...rival, cancellation, execute, save: (job) => pool.save(job) })
+      );
     },
   }),
 };

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { entriesOf } from "../../../lib/artifact/path_kind.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
+import type { BundleJob } from "../../../lib/execute/bundle_files.ts";
+import { WorkerPool } from "../../../lib/execute/pool.ts";
 import { storedContents } from "../../../lib/execute/contents.ts";
 import { BundleCommits } from "../../../lib/run/commits.ts";
 import { type BundleFiles, DISK, listFiles } from "../../../lib/run/files.ts";
@@ -160,4 +162,49 @@ Deno.test("a stored file that has changed is not linked", () =>
     Deno.writeFileSync(stored, new Uint8Array(7));
     const second = await runSmall(workspace, { pairs: 1, commits });
     assert.equal((await verifyRun(workspace, second.run_id)).status, "valid");
+  }));
+
+/** Runs a short recipe whose bundle a step thread writes. @param change is called with the bundle before */
+async function runOnThread(workspace: Workspace, change: (job: BundleJob) => unknown = () => {}) {
+  const pool = new WorkerPool();
+  try {
+    const save = (job: BundleJob) => (change(job), pool.save(job));
+    using commits = new BundleCommits(workspace, { save });
+    return await runSmall(workspace, { commits });
+  } finally {
+    pool.close();
+  }
+}
+
+Deno.test("a step thread writes the same bundle, with equal artifacts stored once", () =>
+  withWorkspace(async (workspace) => {
+    const commits = new BundleCommits(workspace), own = await runSmall(workspace, { commits });
+    commits[Symbol.dispose]();
+    const other = await runOnThread(workspace);
+    const paths = (directory: string) => listFiles(directory).map(({ path }) => path);
+    assert.deepEqual(paths(other.directory), paths(own.directory));
+    for (const path of paths(own.directory).filter((path) => path.includes("/") || path.includes("recipe"))) {
+      const [a, b] = [own, other].map(({ directory }) => Deno.lstatSync(join(directory, path)));
+      if (Deno.build.os !== "windows") assert.equal(b.mode, a.mode);
+      if (path.includes("/")) assert.equal(b.ino, a.ino);
+      assert.deepEqual(Deno.readFileSync(join(other.directory, path)), Deno.readFileSync(join(own.directory, path)));
+    }
+    assert.equal((await verifyRun(workspace, other.run_id)).status, "valid");
+    assert.deepEqual(transit(workspace), []);
+  }));
+
+Deno.test("an artifact that changed after it was hashed is listed, not stored, by a step thread too", () =>
+  withWorkspace(async (workspace) => {
+    const damage = ({ artifacts: [{ path, bytes }] }: BundleJob) => path.includes("data_0") && bytes.fill(7);
+    const { run_id, directory, pruned } = await runOnThread(workspace, damage);
+    assert.deepEqual(pruned.map(({ path }) => path), ["artifacts/data_0/bits.npz"]);
+    assert.deepEqual(readPruned(directory)?.files, pruned);
+    assert.deepEqual((await verifyRun(workspace, run_id)).errors, []);
+  }));
+
+Deno.test("an error of the disk in a step thread is that of this thread, and leaves nothing", () =>
+  withWorkspace(async (workspace) => {
+    const gone = runOnThread(workspace, ({ place }) => Deno.mkdirSync(place));
+    await assert.rejects(gone, { name: "Error", code: "EEXIST" });
+    assert.deepEqual([listRuns(workspace), transit(workspace)], [[], []]);
   }));
