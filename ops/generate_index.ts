@@ -1,10 +1,10 @@
 /**
- * Writes `ops/index.ts`, `ops/contracts.json` and `ops/contract_digests.json` from the folder: the default export of every file
+ * Writes `ops/index.ts`, `ops/contracts.json`, `ops/summaries.json` and `ops/contract_digests.json` from the folder: the default export of every file
  * `ops/<subject>/<name>.ts` whose name does not begin with an underscore is one operation, or the list of a family. The
  * file of one operation `a.b.v2` is `b_v2.ts`; the folder is the subject, which is often the first part of the id.
  *
- * With the contracts as data, `ops list` and `ops show` answer without loading an operation, and with their digests a
- * registry knows all operations and loads the used ones.
+ * With the contracts and their summaries as data, `ops list` and `ops show` answer without loading an operation. With the
+ * digests of the contracts a registry knows all operations and loads the used ones.
  */
 import { canonicalJson, compareCodePoints, contractSha256, type Operation, prettyJson } from "./api.ts";
 
@@ -43,6 +43,15 @@ async function operationRows(): Promise<Row[]> {
 /** The expected text of `ops/contracts.json`: canonical JSON, one contract per line. Exported for tests. */
 export async function contractsSource(): Promise<string> {
   const lines = (await operationRows()).map(({ operation }) => canonicalJson(operation.contract));
+  return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
+}
+
+/** The expected text of `ops/summaries.json`: what a list shows of each contract. Exported for tests. */
+export async function summariesSource(): Promise<string> {
+  const lines = (await operationRows()).map(({ operation: { contract } }) => {
+    const { id, name, input_kinds, output_kinds } = contract;
+    return canonicalJson({ id, name, input_kinds, output_kinds });
+  });
   return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
 }
 
@@ -92,5 +101,6 @@ function lines(words: string[]): string[] {
 export const generated = async (): Promise<Record<string, string>> => ({
   "ops/index.ts": await indexSource(),
   "ops/contracts.json": await contractsSource(),
+  "ops/summaries.json": await summariesSource(),
   "ops/contract_digests.json": await digestsSource(),
 });

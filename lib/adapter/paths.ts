@@ -1,5 +1,5 @@
 /** Search paths of adapters. */
-import { delimiter, resolve } from "node:path";
+import { delimiter, resolve } from "../contract/paths.ts";
 
 /** The folders of a path list, as in SVC_ADAPTER_PATHS. */
 export function adapterPaths(list: string | undefined): string[] {

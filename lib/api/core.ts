@@ -2,7 +2,7 @@
  * What the method groups of a session share: the workspace, and the registry, readiness, plan cache and worker threads of
  * one project, each loaded at its first use and kept.
  */
-import { basename, join, resolve } from "node:path";
+import { basename, join, resolve } from "../contract/paths.ts";
 import type { LoadedAdapter } from "../adapter/load.ts";
 import { type AdapterInspection, type AdapterSource, GRANTED_BY, permissionsText } from "../adapter/types.ts";
 import { programFolder, programForm } from "../artifact/program.ts";
@@ -49,6 +49,15 @@ export interface SessionOptions {
 /** The options of a session as plain data, which opens an equal session in another thread. */
 export interface SessionData extends Omit<SessionOptions, "operations" | "logger"> {
   operations?: readonly string[];
+}
+
+/** What a list shows of an operation. */
+export type OperationSummary = Pick<OperationContract, "id" | "name" | "input_kinds" | "output_kinds">;
+
+/** Whether the id or the name of an operation contains a text. */
+export function hasText(filter: string): (operation: OperationSummary) => boolean {
+  const wanted = filter.toLowerCase();
+  return ({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted);
 }
 
 export class SessionCore {
@@ -134,6 +143,15 @@ export class SessionCore {
       { ...registry.get(id).operation.contract, own: true as const }
     ));
     return [...builtIn, ...own].sort((a, b) => (a.id < b.id ? -1 : 1));
+  }
+
+  /** What a list shows of operations whose id or name contains a text. */
+  async summaries(filter = ""): Promise<OperationSummary[]> {
+    const all = this.#hasOwnOperations()
+      ? await this.contracts()
+      // Generated with the contracts, of which it is a twentieth.
+      : (await import("../../ops/summaries.json", { with: { type: "json" } })).default.operations;
+    return (all as OperationSummary[]).filter(hasText(filter));
   }
 
   /** JSON Schema of recipes with all operations. */
@@ -245,7 +263,8 @@ export class SessionCore {
   }
 
   close(): void {
-    clearTimeout(this.#idle);
+    // The timers of Node load at their first use.
+    if (this.#idle !== undefined) clearTimeout(this.#idle);
     const pool = this.#pool;
     this.#pool = undefined;
     pool?.then((threads) => threads.close());

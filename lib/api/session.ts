@@ -70,6 +70,11 @@ export class Session implements AsyncDisposable {
     return this.#core.registry();
   }
 
+  /** What a list shows of the operations; `system.operations` gives their contracts. @param filter as there */
+  summaries(filter?: string): ReturnType<SessionCore["summaries"]> {
+    return this.#core.summaries(filter);
+  }
+
   /** Performs a call whose fields were checked; those left out have their defaults. */
   async perform(call: AnyCall, input: Readonly<Record<string, unknown>>, means: object = {}): Promise<unknown> {
     const { withDefaults } = await import("./call.ts");

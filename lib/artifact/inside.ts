@@ -6,7 +6,7 @@
  * refused before it is opened, and reading has a limit. Links in the path of the root itself belong to the user. A folder
  * that another process changes between check and use is not covered.
  */
-import { dirname, join } from "node:path";
+import { dirname, join } from "../contract/paths.ts";
 import { quoted } from "../contract/names.ts";
 import { SvcError } from "../contract/error.ts";
 import { systemCodeOf } from "../contract/system_error.ts";

@@ -1,5 +1,5 @@
 /** The means of every command: the global options, the session and the two streams. */
-import { relative, resolve } from "node:path";
+import { relative, resolve } from "../contract/paths.ts";
 import { adapterPaths } from "../adapter/paths.ts";
 import { type Diagnostic, isWarning, SvcError } from "../contract/error.ts";
 import { visibleLine } from "../contract/escape.ts";

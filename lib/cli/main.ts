@@ -24,9 +24,13 @@ svc help <command> shows a command; svc help exit-codes lists the exit codes.
 Environment: SVC_WORKSPACE (state directory), SVC_TRUST (trust file), SVC_TOKEN (of ui serve), NO_COLOR, CLICOLOR, CLICOLOR_FORCE
 `;
 
-type Load = () => Promise<readonly CommandSpec[]>;
+type Load = (words: readonly string[]) => Promise<readonly CommandSpec[]>;
 
-const ops: Load = async () => (await import("./commands/ops.ts")).opsCommands;
+/** The list of operations loads no other command. */
+const ops: Load = async (words) =>
+  words.some((word, at) => word === "list" && words[at - 1] === "ops")
+    ? [(await import("./commands/ops_list.ts")).opsList]
+    : (await import("./commands/ops.ts")).opsCommands;
 const suites: Load = async () => (await import("./commands/suite.ts")).suiteCommands;
 const training: Load = async () => (await import("./commands/capture.ts")).captureCommands;
 const system: Load = async () => (await import("./commands/system.ts")).systemCommands;
@@ -150,7 +154,7 @@ export async function buildProgram(words: readonly string[] = []): Promise<Comma
     .exitOverride();
   const named = Object.keys(COMMANDS).filter((name) => words.includes(name));
   const loads = new Set((named.length > 0 ? named : Object.keys(COMMANDS)).map((name) => COMMANDS[name][1]));
-  const specs = (await Promise.all([...loads].map((load) => load()))).flat();
+  const specs = (await Promise.all([...loads].map((load) => load(words)))).flat();
   const known = new Set(specs.map(({ usage }) => usage.split(" ")[0]));
   for (const [name, [description]] of Object.entries(COMMANDS)) {
     const own = specs.filter(({ usage }) => usage.split(" ")[0] === name);

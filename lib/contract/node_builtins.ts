@@ -7,6 +7,7 @@ interface BuiltinModules {
   "node:fs": typeof import("node:fs");
   "node:module": typeof import("node:module");
   "node:os": typeof import("node:os");
+  "node:path": typeof import("node:path");
   "node:url": typeof import("node:url");
   "node:v8": typeof import("node:v8");
   "node:vm": typeof import("node:vm");
@@ -45,6 +46,8 @@ export const nodeZlib = (): BuiltinModules["node:zlib"] => zlib ??= load("node:z
 
 /** Loads modules without waiting. */
 export const nodeModule = (): BuiltinModules["node:module"] => load("node:module");
+
+export const nodePath = (): BuiltinModules["node:path"] => load("node:path");
 
 /** The path of a URL of a file. */
 export const filePath = (url: string | URL): string => load("node:url").fileURLToPath(url);

@@ -2,7 +2,7 @@
  * File systems that several hosts share. SQLite's write-ahead log needs memory that the processes of one host share, and
  * locks of files may hold on one host alone: each host has an index, a server and locks of its own there.
  */
-import { dirname, join } from "node:path";
+import { dirname, join } from "../contract/paths.ts";
 import { fileSystemType, hostName } from "../contract/node_builtins.ts";
 
 /** Types of `statfs` on Linux (statfs(2), and the sources of the file systems). */

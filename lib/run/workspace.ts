@@ -4,7 +4,7 @@
  * State directory: the given one, else the environment variable SVC_WORKSPACE, else `.svc` under the project root.
  * Project root: the given one, else the current directory. Given relative paths start at the current directory.
  */
-import { join, resolve } from "node:path";
+import { join, resolve } from "../contract/paths.ts";
 import { inside, type InsidePath } from "../artifact/inside.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import { sharingHost } from "./file_system.ts";

@@ -6,7 +6,7 @@ import { ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
 import { exportedOperation, Registry } from "../../lib/contract/registry.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
-import { contractsSource, digestsSource, indexSource } from "../../ops/generate_index.ts";
+import { contractsSource, digestsSource, indexSource, summariesSource } from "../../ops/generate_index.ts";
 import { createRegistry } from "../../ops/registry.ts";
 import { FIXTURES } from "./_fixtures/index.ts";
 import "../support/networks.ts";
@@ -19,6 +19,8 @@ Deno.test("the operation index and the contracts are what the generator writes",
     contracts === await contractsSource(),
     "ops/contracts.json is stale: run deno task generate",
   );
+  const summaries = await Deno.readTextFile(new URL("../../ops/summaries.json", import.meta.url));
+  assert.equal(summaries, await summariesSource(), "run deno run -A ops/generate_index.ts");
   const digests = await Deno.readTextFile(new URL("../../ops/contract_digests.json", import.meta.url));
   assert.equal(digests, await digestsSource(), "run deno task generate");
 });

@@ -9,7 +9,7 @@ import type { OperationReport } from "../../conformance/operation_file.ts";
 import type { StoreOptions } from "../../exchange/own_store.ts";
 import type { Diagnosis } from "../../run/doctor.ts";
 import { call } from "../call.ts";
-import type { SessionCore } from "../core.ts";
+import { hasText, type SessionCore } from "../core.ts";
 import { documentOf, OBJECT } from "../documents.ts";
 import { flag, folder, text } from "../fields.ts";
 
@@ -56,10 +56,8 @@ export const system = {
     http: { route: "get /api/ops", returns: "Contracts by id", without: ["filter"], constant: true },
     cli: { name: "ops list" },
     publish: (operations: OperationContract[]) => ({ operations }),
-    async run(core, { filter = "" }): Promise<OperationContract[]> {
-      const all = await core.contracts(), wanted = filter.toLowerCase();
-      return all.filter(({ id, name }) => id.includes(wanted) || name.toLowerCase().includes(wanted));
-    },
+    run: async (core, { filter = "" }): Promise<OperationContract[]> =>
+      (await core.contracts()).filter(hasText(filter)),
   }),
 
   /** One contract. @throws SvcError `unknown_operation` with the nearest id */

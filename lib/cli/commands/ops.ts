@@ -7,32 +7,14 @@ import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import { proofText } from "../../study/validation/standing.ts";
 import { CUSTOM_PROFILE, type Profile, PROFILES } from "../../plan/profiles.ts";
 import { commandsOf } from "../call_commands.ts";
-import { type CommandSpec, FORMAT, TABLE_FORMAT } from "../command.ts";
+import { type CommandSpec, TABLE_FORMAT } from "../command.ts";
 import { formatTable } from "../table.ts";
 import type { Paint } from "../terminal.ts";
+import { opsList } from "./ops_list.ts";
 
-const { operations, operation, profiles, profile } = system, calls = { operations, operation, profiles, profile };
+const { operation, profiles, profile } = system, calls = { operation, profiles, profile };
 
-export const opsCommands: CommandSpec[] = commandsOf("ops", calls, {
-  operations: {
-    // The table and its formats escape the shown texts; contracts hold a hundred times as many.
-    multiline: true,
-    options: { format: FORMAT },
-    examples: ["svc ops list --filter channel.", "svc --adapter my-codec ops list --json"],
-    json: (operations) => ({ schema_version: 1, operations }),
-    show(operations, { options: { format } }) {
-      if (format === "json") return prettyJson({ schema_version: 1, operations });
-      const rows = operations.map(({ id, name, input_kinds, output_kinds }) => ({
-        operation: id,
-        name,
-        in: Object.keys(input_kinds).join(", "),
-        out: Object.keys(output_kinds).join(", "),
-      }));
-      // A terminal has no room for the ports, which ops show prints.
-      const ports = format === "table" ? [] : ["in", "out"];
-      return formatTable(rows, ["operation", "name", ...ports], format);
-    },
-  },
+const callCommands: CommandSpec[] = commandsOf("ops", calls, {
   operation: {
     examples: ["svc ops show wireless.channel", "svc ops show channel.crc32_check --json"],
     json: (contract) => contract,
@@ -65,6 +47,8 @@ export const opsCommands: CommandSpec[] = commandsOf("ops", calls, {
     show: (profile, { context }) => describeProfile(profile, context.paint),
   },
 });
+
+export const opsCommands: CommandSpec[] = [opsList, ...callCommands];
 
 function describeOperation(contract: OperationContract, paint: Paint): string {
   const lines = [`${paint("bold", contract.id)}  ${contract.name}`];

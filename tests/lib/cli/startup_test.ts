@@ -7,11 +7,9 @@ interface Module {
   dependencies?: { code?: { specifier: string }; isDynamic?: boolean }[];
 }
 
-Deno.test("the command line starts without the libraries of single commands", async () => {
-  const { stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", "lib/cli/main.ts"],
-    cwd: ROOT_PATH,
-  })
+/** The modules that a module imports, and their imports. */
+async function loadedBy(path: string): Promise<Set<string>> {
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", path], cwd: ROOT_PATH })
     .output();
   const { roots, modules } = JSON.parse(new TextDecoder().decode(stdout)) as { roots: string[]; modules: Module[] };
   const dependencies = new Map(modules.map((module) => [module.specifier, module.dependencies ?? []]));
@@ -21,7 +19,15 @@ Deno.test("the command line starts without the libraries of single commands", as
       if (code !== undefined && !isDynamic) loaded.add(code.specifier);
     }
   }
+  return loaded;
+}
+
+Deno.test("the command line starts without the libraries of single commands and without modules of Node", async () => {
+  // The list of operations needs no schemas either.
+  const paths = ["lib/cli/main.ts", "lib/cli/commands/ops_list.ts"];
+  const loaded = new Set((await Promise.all(paths.map(loadedBy))).flatMap((modules) => [...modules]));
   assert.ok(loaded.size > 15, "the walk found the program");
-  const heavy = /^npm:(?!commander)|^node:zlib$|\/(ops|lib\/numeric|lib\/study\/(?!engine\/)\w+|lib\/research)\//;
+  const heavy =
+    /^npm:(?!commander)|^node:|packages\/zod|\/(ops|lib\/numeric|lib\/study\/(?!engine\/)\w+|lib\/research)\//;
   assert.deepEqual([...loaded].filter((specifier) => heavy.test(specifier)), []);
 });
