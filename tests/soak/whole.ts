@@ -20,6 +20,7 @@ const FILES = [
   "tests/lib/run/mutation_test.ts",
   "tests/lib/study/hostile_documents_test.ts",
   "tests/lib/recipe/edit_text_test.ts",
+  "tests/lib/recipe/format_test.ts",
   "tests/lib/study/mutation_test.ts",
   "tests/lib/study/study_test.ts",
   "tests/ops/idle_params_test.ts",

@@ -365,7 +365,7 @@ browserTest("a sweep is one job that continues after a reload, drawn with interv
   await page.getByRole("img", { name: /Bit error rate over Es\/N0/ }).waitFor();
 }, {
   files: {
-    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 600000, batch_size: 20").replace(
+    "recipes/link.yaml": LINK.replace("bit_count: 100, batch_size: 20", "bit_count: 300000, batch_size: 20").replace(
       "ui_configured: true}",
       "ui_configured: true, matrix: {dimensions: {snr_db: [0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0]}, " +
         "step_params: {chan: {snr_db: {matrix: snr_db}}}}}",

@@ -89,7 +89,7 @@ Deno.test("the stream of all jobs has rising ids over several jobs and resumes",
 Deno.test("64 jobs of a kind are queued, a further one is refused, and other kinds have places of their own", async () => {
   await using server = await openTestServer({ maxRunningJobs: 0 });
   const statuses: number[] = [];
-  for (let i = 0; i < 65; i++) statuses.push((await server.post("/api/run-jobs", { recipe: LONG })).status);
+  for (let i = 0; i < 65; i++) statuses.push((await server.post("/api/run-jobs", { recipe: BITS })).status);
   assert.deepEqual(statuses, [...new Array(64).fill(202), 429]);
   const other = await server.post("/api/dataset-capture-jobs", { recipe: BITS, split: "train" });
   assert.notEqual(other.json.code, "job_capacity");

@@ -4,6 +4,7 @@ import { editRecipeText } from "../../../lib/recipe/edit_text.ts";
 import { formatRecipeText } from "../../../lib/recipe/format.ts";
 import { readRecipeText } from "../../../lib/recipe/read.ts";
 import { dice, edited, SHIPPED, UNUSUAL } from "./_edits.ts";
+import { sizeOf } from "../../support/sample.ts";
 import { tables } from "../../support/tables.ts";
 
 const DATA = tables(import.meta.url);
@@ -52,7 +53,7 @@ Deno.test("shipped recipes are laid out", () => {
 
 Deno.test("any readable text is laid out without changing value or comments, and once is enough", () => {
   const roll = dice(77), texts = [...SHIPPED, ...UNUSUAL];
-  for (let round = 0; round < 250; round++) {
+  for (let round = 0; round < sizeOf(60, 250); round++) {
     const [file, text] = texts[roll(texts.length)];
     const value = edited(edited(read(text, file), roll), roll);
     format(editRecipeText(text, value, { file }), file);
