@@ -53,15 +53,19 @@ type AnyGiven = Call<readonly unknown[], Readonly<Record<string, unknown>>>;
  * Performs the call of a command, or another one with those of its fields that it has; `changes` take their place, and `more`
  * are further means.
  */
-type Perform<Out> = <Other = Out, More = object>(
-  changes?: Readonly<Record<string, unknown>>,
-  // deno-lint-ignore no-explicit-any -- only result and means matter
-  other?: ApiCall<any, any, Other, More, any, any, any, any>,
-  more?: Partial<More>,
-) => Promise<Other>;
+interface Perform<F extends Shape, Out> {
+  (changes?: Changes<F>): Promise<Out>;
+  <Others extends Shape, Other, More>(
+    changes: Changes<Others>,
+    // deno-lint-ignore no-explicit-any -- only fields, result and means matter
+    other: ApiCall<Others, any, Other, More, any, any, any, any>,
+    more?: Partial<More>,
+  ): Promise<Other>;
+}
+type Changes<F extends Shape> = { readonly [Name in keyof F]?: z.input<F[Name]> };
 
 /** What the command line adds to a call; `Shown` is what it prints where that is not the result of the call. */
-export interface Face<Out, Means, Given, O, Shown = Out> {
+export interface Face<F extends Shape, Out, Means, Given, O, Shown = Out> {
   /** Options that are no fields, and those of fields that are written in another way. */
   options?: O;
   /** Choices of arguments, by name. */
@@ -74,7 +78,7 @@ export interface Face<Out, Means, Given, O, Shown = Out> {
   /** Means of the call, besides cancellation and events of a call that is cancellable. */
   means?(given: Given): Partial<Means> | Promise<Partial<Means>>;
   /** Performs the call in another way, such as after a question. */
-  call?(given: Given, perform: Perform<Out>): Shown | Promise<Shown>;
+  call?(given: Given, perform: Perform<F, Out>): Shown | Promise<Shown>;
   /** The message after the first Ctrl+C, where it cancels no running steps. */
   interruptNote?(options: Given extends { options: infer Values } ? Values : never): string | undefined;
   json?(result: Shown, given: Given): object | Promise<object>;
@@ -90,7 +94,7 @@ export interface Face<Out, Means, Given, O, Shown = Out> {
 /** The face of a call. */
 export type FaceOf<C, O = Record<never, never>> = C extends
   ApiCall<infer F, infer Args, infer Out, infer Means, infer _H, infer _S, infer _D, infer Cli>
-  ? Face<Out, Means, GivenOf<F, Args, Cli, O>, O>
+  ? Face<F, Out, Means, GivenOf<F, Args, Cli, O>, O>
   : never;
 
 type Calls = Readonly<Record<string, AnyCall>>;
@@ -102,14 +106,9 @@ export const facesOf = <C extends Calls, O>(_calls: C, faces: Faces<C, O>): Face
 
 /** The commands of a noun, in the order of its calls. */
 export function commandsOf<C extends Calls, O>(noun: string, calls: C, faces: Faces<C, O>): CommandSpec[] {
+  const table = faces as Readonly<Record<string, Face<Shape, unknown, object, AnyGiven, Options>>>;
   return Object.entries(calls).flatMap(([verb, call]) =>
-    call.cli === undefined ? [] : [
-      commandOf(
-        call,
-        { name: `${noun} ${kebab(verb)}`, ...call.cli },
-        (faces as Readonly<Record<string, unknown>>)[verb] as Face<unknown, object, AnyGiven, Options>,
-      ),
-    ]
+    call.cli === undefined ? [] : [commandOf(call, { name: `${noun} ${kebab(verb)}`, ...call.cli }, table[verb])]
   );
 }
 
@@ -126,12 +125,12 @@ export function commandOf<
   // deno-lint-ignore no-explicit-any -- the other types do not matter here
   call: ApiCall<F, Args, Out, Means, any, any, any, any>,
   cli: Cli,
-  face: Face<Out, Means, GivenOf<F, Args, Cli, O>, O, Shown> = {},
+  face: Face<F, Out, Means, GivenOf<F, Args, Cli, O>, O, Shown> = {},
 ): CommandSpec {
   const { name, usage = "", fields = call.args, without = [], fixed = {}, exits }: CliFace<F> & { name: string } = cli;
-  const { means, call: own, options, show, ...shown } = face as unknown as Face<Out, Means, AnyGiven, Options, Shown>;
+  const { means, call: own, options, show, ...shown } = face as Face<F, Out, Means, AnyGiven, Options, Shown>;
   const summary = cli.summary ?? call.summary;
-  const perform = (given: AnyGiven): Perform<Out> => async (changes = {}, other = call as never, more = {}) => {
+  const perform = (given: AnyGiven) => async (changes: object = {}, other: AnyCall = call, more: object = {}) => {
     const input = { ...await inputOf(other, fields, given), ...fixed, ...changes };
     const running = face.cancellable ? { cancellation: given.cancellation, onEvent: given.onEvent } : {};
     // A user may name runs by their folders; a client of the network may not.
@@ -148,7 +147,7 @@ export function commandOf<
       usage: usage === "" ? name : `${name} ${usage}`,
       summary: exits === undefined ? summary : `${summary}; ${exits}`,
       options: optionsOf(call, [...fields, ...without, ...Object.keys(fixed)], options),
-      call: (given: AnyGiven) => own === undefined ? perform(given)() : own(given, perform(given)),
+      call: (given: AnyGiven) => own === undefined ? perform(given)() : own(given, perform(given) as Perform<F, Out>),
       findings: face.findings ?? call.findings,
       show: show ?? ((result) => prettyJson(result as Value)),
     } as Parameters<typeof command>[0],

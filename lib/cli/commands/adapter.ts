@@ -97,7 +97,7 @@ export const adapterCommands: CommandSpec[] = [
       const hint = `It requests ${requests}; add --yes to grant that`;
       if (!context.confirmed(yes, question, `Cannot trust ${name} without being asked`, hint)) return null;
       // The grant is for the digest that was shown.
-      return await perform({ folder_sha256 });
+      return await perform({ folder_sha256: folder_sha256! });
     },
     json: (trusted) => ({ schema_version: 1, status: trusted === null ? "unchanged" : "trusted", ...trusted }),
     show: (trusted, { context }) =>

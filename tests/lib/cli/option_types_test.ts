@@ -29,6 +29,8 @@ Deno.test("a wrong name of an option or a wrong type of its value is a type erro
     },
   });
   const running = commandOf(recipes.run, { name: "recipe run", usage: "<file>", without: ["mode"] }, {
+    // @ts-expect-error -- the field is `use_plan_cache`
+    call: (_given, perform) => perform({ plan_cache: false }),
     exit({ status }, { options: { planCache, lint, ...options } }) {
       const switches: boolean[] = [planCache, lint];
       // @ts-expect-error -- the switch is `planCache`
