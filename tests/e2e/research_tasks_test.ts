@@ -13,10 +13,11 @@ class Desk {
 
   constructor(readonly folder: string) {}
 
-  async svc(...args: string[]): Promise<CliResult> {
+  /** Runs a command; no word of it has a space. */
+  async svc(command: string): Promise<CliResult> {
     this.commands++;
-    const result = await svc(args, { cwd: this.folder });
-    assert.equal(result.code, 0, `svc ${args.join(" ")}\n${result.stderr}`);
+    const result = await svc(command.split(" "), { cwd: this.folder });
+    assert.equal(result.code, 0, `svc ${command}\n${result.stderr}`);
     return result;
   }
 
@@ -66,31 +67,18 @@ const resultOf = ({ stdout, stderr }: CliResult) => /\/benchmarks\/(\S+)/.exec(s
 /** A finished benchmark of {@link PACK}. */
 async function measured(desk: Desk, replicates = "6"): Promise<string> {
   desk.write("pack.yaml", PACK);
-  return resultOf(await desk.svc("benchmark", "run", "pack.yaml", "--replicates", replicates));
+  return resultOf(await desk.svc(`benchmark run pack.yaml --replicates ${replicates}`));
 }
 
 task("a curve whose points stop at enough errors, with intervals", 1, async (desk) => {
   desk.write("pack.yaml", PACK);
-  const { stdout } = await desk.svc("benchmark", "run", "pack.yaml", "--until-errors", "20", "--max-bits", "20000");
+  const { stdout } = await desk.svc("benchmark run pack.yaml --until-errors 20 --max-bits 20000");
   assert.match(stdout, /channel\.ber +0\.\d+ \[0\.\d+, 0\.\d+\]/);
 });
 
 task("the curve as a figure for a column of a journal, in three formats, with a caption", 2, async (desk) => {
   const result = await measured(desk);
-  await desk.svc(
-    "benchmark",
-    "plot",
-    result,
-    "error-rate",
-    "--style",
-    "ieee",
-    "--format",
-    "svg,pdf,pgf",
-    "--out",
-    "figures",
-    "--name",
-    "ber",
-  );
+  await desk.svc(`benchmark plot ${result} error-rate --style ieee --format svg,pdf,pgf --out figures --name ber`);
   desk.has("figures/ber.svg", "figures/ber.pdf", "figures/ber.pgf");
   const caption = [...Deno.readDirSync(join(desk.folder, "figures"))].find(({ name }) => name.includes("caption"));
   assert.ok(caption !== undefined);
@@ -102,22 +90,8 @@ task("the curve as a figure for a column of a journal, in three formats, with a 
 task("two methods with the difference of each point and names of one's own", 2, async (desk) => {
   const result = await measured(desk);
   await desk.svc(
-    "benchmark",
-    "plot",
-    result,
-    "difference",
-    "--baseline",
-    "bpsk",
-    "--y",
-    "channel.ber",
-    "--label",
-    "qpsk=Proposed",
-    "--format",
-    "svg",
-    "--out",
-    "figures",
-    "--name",
-    "gain",
+    `benchmark plot ${result} difference --baseline bpsk --y channel.ber --label qpsk=Proposed --format ` +
+      "svg --out figures --name gain",
   );
   assert.match(desk.read("figures/gain.svg"), /Proposed/);
 });
@@ -130,31 +104,17 @@ task("a map of a metric over two swept parameters", 2, async (desk) => {
       "",
     ),
   );
-  const result = resultOf(await desk.svc("benchmark", "run", "pack.yaml", "--replicates", "1"));
+  const result = resultOf(await desk.svc("benchmark run pack.yaml --replicates 1"));
   await desk.svc(
-    "benchmark",
-    "plot",
-    result,
-    "heat-map",
-    "--x",
-    "snr_db",
-    "--y",
-    "modulation",
-    "--value",
-    "channel.ber",
-    "--format",
-    "svg,pgf",
-    "--out",
-    "figures",
-    "--name",
-    "map",
+    `benchmark plot ${result} heat-map --x snr_db --y modulation --value channel.ber --format svg,pgf ` +
+      "--out figures --name map",
   );
   desk.has("figures/map.svg", "figures/map.pgf");
 });
 
 task("a table for LaTeX", 2, async (desk) => {
   const result = await measured(desk);
-  await desk.svc("benchmark", "export", result, "--out", "tables");
+  await desk.svc(`benchmark export ${result} --out tables`);
   assert.match(desk.read("tables/summary.tex"), /\\toprule[\s\S]*\\midrule[\s\S]*\\bottomrule/);
 });
 
@@ -180,27 +140,15 @@ steps:
   - {id: ber, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: link.bits}}
 `,
   );
-  const result = resultOf(await desk.svc("benchmark", "run", "study.yaml"));
-  await desk.svc("benchmark", "export", result, "--out", "tables");
+  const result = resultOf(await desk.svc("benchmark run study.yaml"));
+  await desk.svc(`benchmark export ${result} --out tables`);
   assert.equal(desk.read("tables/recipes.csv").trimEnd().split("\n").length, 301);
 });
 
 task("the Es/N0 at which a link reaches a rate", 1, async (desk) => {
   const { stdout } = await desk.svc(
-    ...[
-      "recipe",
-      "run-matrix",
-      "qam_awgn",
-      "--set",
-      "modulation=bpsk",
-      "--set",
-      "snr_db=0.0",
-      "--set",
-      "data.bit_count=20000",
-      "--metric",
-      "channel.ber",
-    ],
-    ...["--until-bler", "0.01", "--over", "wireless_channel.snr_db", "--between", "0:8", "--resolution", "1"],
+    "recipe run-matrix qam_awgn --set modulation=bpsk --set snr_db=0.0 --set data.bit_count=20000 --metric " +
+      "channel.ber --until-bler 0.01 --over wireless_channel.snr_db --between 0:8 --resolution 1",
   );
   // Q(√(2·Es/N0)) = 0.01 at 4.3 dB.
   assert.match(stdout, /between 4(\.0)? and 5(\.0)?/);
@@ -208,15 +156,7 @@ task("the Es/N0 at which a link reaches a rate", 1, async (desk) => {
 
 task("an error rate of 1e-9", 1, async (desk) => {
   const { stdout } = await desk.svc(
-    "recipe",
-    "run",
-    "qam_awgn",
-    "--set",
-    "modulation=qpsk",
-    "--set",
-    "snr_db=16",
-    "--set",
-    "wireless_channel.importance_scale=4.0",
+    "recipe run qam_awgn --set modulation=qpsk --set snr_db=16 --set wireless_channel.importance_scale=4.0",
   );
   const [, mean, low, high] = /channel\.ber +([\d.]+) \[([\d.]+), ([\d.]+)\]×10⁻¹⁰/.exec(stdout)!.map(Number);
   // Q(√(10^1.6)) = 1.40e-10.
@@ -225,18 +165,8 @@ task("an error rate of 1e-9", 1, async (desk) => {
 
 task("numbers without gigabytes", 1, async (desk) => {
   const { json } = await desk.svc(
-    "recipe",
-    "run",
-    "qam_awgn",
-    "--set",
-    "modulation=qpsk",
-    "--set",
-    "snr_db=4.0",
-    "--set",
-    "data.bit_count=20000000",
-    "--keep",
-    "metrics",
-    "--json",
+    "recipe run qam_awgn --set modulation=qpsk --set snr_db=4.0 --set data.bit_count=20000000 --keep " +
+      "metrics --json",
   );
   const used = new Deno.Command("du", { args: ["-sb", json.directory] }).outputSync();
   assert.ok(Number(new TextDecoder().decode(used.stdout).split("\t")[0]) < 1e6);
@@ -244,43 +174,24 @@ task("numbers without gigabytes", 1, async (desk) => {
 
 task("a result to a colleague, who verifies it and runs it again", 5, async (desk) => {
   const run = await desk.svc(
-    "recipe",
-    "run",
-    "qam_awgn",
-    "--set",
-    "modulation=qpsk",
-    "--set",
-    "snr_db=4.0",
-    "--set",
-    "data.bit_count=2000",
-    "--json",
+    "recipe run qam_awgn --set modulation=qpsk --set snr_db=4.0 --set data.bit_count=2000 --json",
   );
   const id = run.json.run_id as string;
-  await desk.svc("runs", "export", id, "--format", "zip", "--out", "sent.zip");
+  await desk.svc(`runs export ${id} --format zip --out sent.zip`);
   Deno.mkdirSync(join(desk.folder, "colleague"));
   const colleague = new Desk(join(desk.folder, "colleague"));
-  await colleague.svc("runs", "import", "../sent.zip");
-  await colleague.svc("runs", "verify", id);
-  assert.match((await colleague.svc("runs", "reproduce", id)).stdout, /identical/);
+  await colleague.svc("runs import ../sent.zip");
+  await colleague.svc(`runs verify ${id}`);
+  assert.match((await colleague.svc(`runs reproduce ${id}`)).stdout, /identical/);
   desk.commands += colleague.commands;
 });
 
 task("two versions of a recipe compared, and their runs", 4, async (desk) => {
   const at = async (snr: string) =>
-    (await desk.svc(
-      "recipe",
-      "run",
-      "qam_awgn",
-      "--set",
-      "modulation=qpsk",
-      "--set",
-      `snr_db=${snr}`,
-      "--set",
-      "data.bit_count=2000",
-      "--json",
-    )).json;
+    (await desk.svc(`recipe run qam_awgn --set modulation=qpsk --set snr_db=${snr} --set data.bit_count=2000 --json`))
+      .json;
   const [a, b] = [await at("0.0"), await at("4.0")];
-  const { stdout } = await desk.svc("runs", "table", a.run_id, b.run_id, "--format", "md");
+  const { stdout } = await desk.svc(`runs table ${a.run_id} ${b.run_id} --format md`);
   assert.match(stdout, /channel\.ber/);
-  assert.match((await desk.svc("runs", "table", a.directory, b.directory, "--format", "md")).stdout, /channel\.ber/);
+  assert.match((await desk.svc(`runs table ${a.directory} ${b.directory} --format md`)).stdout, /channel\.ber/);
 });
