@@ -47,7 +47,7 @@ export class CliContext {
   readonly paintError: Paint;
   /** Set by a command whose outcome is not an error but not success either. */
   exitCode = 0;
-  /** Warnings of the start, such as an adapter that changed; the JSON of the command carries them. */
+  /** Those of {@link warn}, such as an adapter that changed. */
   readonly warnings: Diagnostic[] = [];
   /** Shows a place of the recipe at hand with a caret under it. */
   excerpt: Excerpt | undefined;
@@ -77,6 +77,12 @@ export class CliContext {
     if (!this.json && !this.quiet) stderr(text.endsWith("\n") ? text : text + "\n");
   }
 
+  /** A finding beside the result, on standard error; the JSON of the command carries it where it warns. */
+  warn(finding: Diagnostic): void {
+    if (isWarning(finding)) this.warnings.push(finding);
+    this.note(formatDiagnostic(finding, this.paintError));
+  }
+
   /** The session of this command: adapters by flag and by SVC_ADAPTER_PATHS, with what the flags grant. */
   session(): Session {
     const { projectRoot, workspace: stateDir, onnxAccelerator, python, operation = [] } = this.options;
@@ -89,10 +95,7 @@ export class CliContext {
       python,
       operations: operation.map((file) => fileUrl(resolve(file))),
       accelerator: onnxAccelerator,
-      logger: (finding) => {
-        if (isWarning(finding)) this.warnings.push(finding);
-        this.note(formatDiagnostic(finding, this.paintError));
-      },
+      logger: (finding) => this.warn(finding),
     });
   }
 

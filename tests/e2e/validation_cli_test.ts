@@ -84,7 +84,10 @@ Deno.test(
     assert.match((await svc(["validation", "list", ...operation], { cwd })).stdout, RegExp(`${id} .* needs data `));
     assert.match((await svc(["validation", "show", id], { cwd })).stdout, RegExp(`needs: ${needs}\n`));
     const many = await svc(["validation", "run", ...operation], { cwd });
-    assert.deepEqual([many.code, many.stderr], [0, `${id} is left out: it needs ${needs}\n`]);
+    assert.equal(many.code, 0);
+    assert.match(many.stderr, RegExp(`^warning\\[card_left_out\\]: ${id} is left out: it needs ${needs}\n`));
+    const { json } = await svc(["validation", "run", ...operation, "--json"], { cwd });
+    assert.deepEqual(json.warnings.map(({ code }: { code: string }) => code), ["card_left_out"]);
     assert.match(many.stdout, /^0 cards/);
     const one = await svc(["validation", "run", id], { cwd });
     assert.equal(one.code, 5);

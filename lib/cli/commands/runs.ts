@@ -1,6 +1,7 @@
 /** `svc runs`: list, show, verify, reproduce, compare, prune, restore and remove run bundles. */
 import { join } from "node:path";
 import { runs } from "../../api/calls/runs.ts";
+import { diagnostic } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";
 import { isNumber, type JsonObject, toNumber } from "../../contract/value.ts";
 import { STYLE_NAMES } from "../../figure/style.ts";
@@ -22,7 +23,12 @@ const callCommands = commandsOf("runs", runs, {
     examples: ["svc runs list --status failed", "svc runs list --where modulator.modulation=qpsk --format csv"],
     means: ({ context }) => ({
       onProgress: countProgress(context, "runs into the index"),
-      onDamage: (reason) => context.note(`The index of runs was damaged and is made anew: ${reason}`),
+      onDamage: (reason) =>
+        context.warn(
+          diagnostic("index_damaged", [], `The index of runs was damaged and is made anew: ${reason}`, {
+            severity: "warning",
+          }),
+        ),
     }),
     json: (runs) => ({ schema_version: 1, runs }),
     show(runs, { context, options: { status, recipe, where, format } }) {

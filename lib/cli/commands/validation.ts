@@ -1,5 +1,6 @@
 /** `svc validation`: published numbers beside measured ones. */
 import { validation } from "../../api/calls/validation.ts";
+import { diagnostic } from "../../contract/error.ts";
 import { numberText } from "../../figure/number_text.ts";
 import { placeText } from "../../study/pack/card.ts";
 import { deviationText, proofText } from "../../study/validation/standing.ts";
@@ -77,7 +78,8 @@ export const validationCommands: CommandSpec[] = commandsOf("validation", valida
     ],
     cancellable: true,
     means: ({ context }) => ({
-      onLeftOut: ({ id, needs }) => context.note(`${id} is left out: it needs ${needs}`),
+      onLeftOut: ({ id, needs }) =>
+        context.warn(diagnostic("card_left_out", [], `${id} is left out: it needs ${needs}`, { severity: "warning" })),
       onVerdict: (verdict) => context.json ? undefined : context.print(`${verdictText(verdict, context)}\n`),
     }),
     json: (verdicts) => ({ schema_version: 1, verdicts }),
