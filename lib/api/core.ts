@@ -263,20 +263,24 @@ export class SessionCore {
   }
 
   close(): void {
-    // The timers of Node load at their first use.
-    if (this.#idle !== undefined) clearTimeout(this.#idle);
+    this.#stay();
     const pool = this.#pool;
     this.#pool = undefined;
     pool?.then((threads) => threads.close());
   }
 
+  #stay(): void {
+    // The timers of Node load at their first use.
+    if (this.#idle !== undefined) clearTimeout(this.#idle);
+  }
+
   #threads(): Promise<WorkerPool> {
-    clearTimeout(this.#idle);
+    this.#stay();
     return this.#pool ??= import("../execute/pool.ts").then(({ WorkerPool }) => new WorkerPool());
   }
 
   #release(): void {
-    clearTimeout(this.#idle);
+    this.#stay();
     if (this.#users === 0) this.#idle = setTimeout(() => this.close(), this.#options.idleMs ?? 500);
   }
 

@@ -3,7 +3,7 @@
  * them from its fetched files, or from `<state_dir>/datasets/<id>/` after {@link fetchBundledDataset}. Every read is checked against the digests
  * of the table.
  */
-import { join } from "node:path";
+import { join } from "../contract/paths.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyJson } from "../contract/json.ts";

@@ -1,5 +1,5 @@
 /** Places of errors in code that is not the program's: operations of one's own and adapters. */
-import { basename, relative, sep } from "node:path";
+import { basename, relative, sep } from "../contract/paths.ts";
 import { filePath } from "../contract/node_builtins.ts";
 import { type SourceLocation, SvcError } from "../contract/error.ts";
 import { PROGRAM_ROOT } from "./program.ts";

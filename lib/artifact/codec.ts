@@ -7,7 +7,7 @@
  * `bundle.json`, a document as below with the digest of every file, then the files. All others are canonical JSON and
  * one newline, with metadata under the top-level key `metadata` unless empty. The bytes depend on the contents alone.
  */
-import { Buffer } from "node:buffer";
+import { nodeBuffer } from "../contract/node_builtins.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { canonicalJson, parseJson } from "../contract/json.ts";
@@ -121,7 +121,7 @@ function encodeJson(port: string, kind: ArtifactKind, output: OutputArtifact): E
   const { value: metadata } = strictJson(inner ?? given, `the metadata of ${port}`);
   if (Object.keys(metadata).length > 0) document.metadata = metadata;
   const { text } = strictJson(document, `the document of ${port}`);
-  const utf8 = Buffer.from(text + "\n");
+  const utf8 = new TextEncoder().encode(text + "\n");
   const bytes = new Uint8Array(new SharedArrayBuffer(utf8.length));
   bytes.set(utf8);
   return { fileName: `${port}.json`, bytes, metadata, array: null, dtype: null, shape: null };
@@ -241,7 +241,7 @@ function decodeBundle(kind: ArtifactKind, bytes: Uint8Array): DecodedArtifact {
     files,
     modified() {
       for (const [name, content] of files) {
-        if (Buffer.compare(content, entries.get(FILES_FOLDER + name)!.read()) !== 0) return `the file ${name}`;
+        if (nodeBuffer().compare(content, entries.get(FILES_FOLDER + name)!.read()) !== 0) return `the file ${name}`;
       }
       return inner.modified();
     },

@@ -5,7 +5,7 @@
  * Fortran order, versions 1.0 to 3.0; single Unicode texts by {@link readNpyText}. Written, as `np.save` does: version
  * 1.0, little-endian, C order. All platforms of Deno are little-endian, so native arrays are stored as in memory.
  */
-import { Buffer } from "node:buffer";
+import { nodeBuffer } from "../contract/node_builtins.ts";
 import { SvcError } from "../contract/error.ts";
 import { DTYPES, elementCount, type NdArray } from "../numeric/array/ndarray.ts";
 import { type NpyHeader, npyHeader, parseNpyHeader } from "./npy_header.ts";
@@ -143,7 +143,7 @@ function checkSize(size: number, header: NpyHeader, name: string): void {
 }
 
 function swapBytes(bytes: Uint8Array, width: number): void {
-  const buffer = Buffer.from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
+  const buffer = nodeBuffer().from(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength);
   if (width === 2) buffer.swap16();
   else if (width === 4) buffer.swap32();
   else if (width === 8) buffer.swap64();

@@ -1,5 +1,5 @@
 /** NPZ files: a ZIP file with one NPY member per array, read lazily and written reproducibly (see {@link writeZip}). */
-import { Buffer } from "node:buffer";
+import { nodeBuffer } from "../contract/node_builtins.ts";
 import { SvcError } from "../contract/error.ts";
 import { bytesOf, type Dtype, type NdArray } from "../numeric/array/ndarray.ts";
 import { nativeRegion, npyForm, readNpy, readNpyText, viewNpy, writeNpyText } from "./npy.ts";
@@ -93,7 +93,7 @@ export function openNpz(file: Uint8Array | ByteSource, name = "the NPZ file", li
       // A view always equals the file, whose CRC tells a change.
       if (array.data.buffer === bytes.buffer) return entries.get(member)!.isIntact();
       const region = nativeRegion(bytes, member) ?? bytesOf(readNpy(bytes, member));
-      return Buffer.compare(region as Uint8Array<ArrayBuffer>, bytesOf(array) as Uint8Array<ArrayBuffer>) === 0;
+      return nodeBuffer().compare(region as Uint8Array<ArrayBuffer>, bytesOf(array) as Uint8Array<ArrayBuffer>) === 0;
     },
   };
 }

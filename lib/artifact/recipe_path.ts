@@ -2,7 +2,7 @@
  * Paths in recipes. A relative path starts at the project root and stays inside it; a leading `.svc/` means the state
  * directory; an absolute path is used unchanged. URI schemes and symbolic links are refused.
  */
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { isAbsolute, relative, resolve, sep } from "../contract/paths.ts";
 import { SvcError } from "../contract/error.ts";
 import { inside } from "./inside.ts";
 

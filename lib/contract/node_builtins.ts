@@ -3,6 +3,7 @@
  * import would always cost.
  */
 interface BuiltinModules {
+  "node:buffer": typeof import("node:buffer");
   "node:crypto": typeof import("node:crypto");
   "node:fs": typeof import("node:fs");
   "node:module": typeof import("node:module");
@@ -46,6 +47,8 @@ export const nodeZlib = (): BuiltinModules["node:zlib"] => zlib ??= load("node:z
 
 /** Loads modules without waiting. */
 export const nodeModule = (): BuiltinModules["node:module"] => load("node:module");
+
+export const nodeBuffer = () => load("node:buffer").Buffer;
 
 export const nodePath = (): BuiltinModules["node:path"] => load("node:path");
 

@@ -10,7 +10,9 @@ interface Paths {
   relative(from: string, to: string): string;
   dirname(path: string): string;
   basename(path: string): string;
+  isAbsolute(path: string): boolean;
   readonly delimiter: string;
+  readonly sep: string;
 }
 
 /** The names of a path without `.` and empty names, and without `..` where it has a name to remove. */
@@ -50,10 +52,11 @@ export const POSIX: Paths = {
     return path.startsWith("/") ? "/" : ".";
   },
   basename: (path) => trimmed(path).split("/").at(-1)!,
+  isAbsolute: (path) => path.startsWith("/"),
   delimiter: ":",
+  sep: "/",
 };
 
 const { Deno: runtime } = globalThis as { Deno?: typeof Deno };
-export const { join, resolve, relative, dirname, basename, delimiter }: Paths = runtime?.build.os === "windows"
-  ? nodePath()
-  : POSIX;
+export const { join, resolve, relative, dirname, basename, isAbsolute, delimiter, sep }: Paths =
+  runtime?.build.os === "windows" ? nodePath() : POSIX;

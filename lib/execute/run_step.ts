@@ -2,7 +2,7 @@
  * Runs one step inside a worker thread: decodes its inputs into private memory, calls the operation, checks the result
  * against the contract, and writes the outputs into the staging directory.
  */
-import { join } from "node:path";
+import { join } from "../contract/paths.ts";
 import { checkContents, checkForm } from "../artifact/array_form.ts";
 import { decodeArtifact, encodeArtifact } from "../artifact/codec.ts";
 import { typedMetrics } from "../artifact/values.ts";

@@ -30,4 +30,7 @@ Deno.test("the command line starts without the libraries of single commands and 
   const heavy =
     /^npm:(?!commander)|^node:|packages\/zod|\/(ops|lib\/numeric|lib\/study\/(?!engine\/)\w+|lib\/research)\//;
   assert.deepEqual([...loaded].filter((specifier) => heavy.test(specifier)), []);
+  const thread = await loadedBy("lib/execute/worker.ts");
+  assert.ok(thread.size > 15, "the walk found the thread of the steps");
+  assert.deepEqual([...thread].filter((specifier) => specifier.startsWith("node:")), []);
 });

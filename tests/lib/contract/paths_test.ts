@@ -13,6 +13,7 @@ Deno.test("paths with slashes are those of node:path", () => {
   for (const path of texts("a./", 7)) {
     assert.equal(POSIX.dirname(path), posix.dirname(path), `dirname ${path}`);
     assert.equal(POSIX.basename(path), posix.basename(path), `basename ${path}`);
+    assert.equal(POSIX.isAbsolute(path), posix.isAbsolute(path), `isAbsolute ${path}`);
     for (const name of ["join", "resolve"] as const) {
       assert.equal(POSIX[name](path), posix[name](path), `${name} ${path}`);
     }
@@ -27,5 +28,5 @@ Deno.test("paths with slashes are those of node:path", () => {
   }
   assert.equal(POSIX.join(), posix.join());
   assert.equal(POSIX.resolve("a", "/b", "", "c"), posix.resolve("a", "/b", "", "c"));
-  assert.equal(POSIX.delimiter, posix.delimiter);
+  assert.deepEqual([POSIX.delimiter, POSIX.sep], [posix.delimiter, posix.sep]);
 });
