@@ -1,14 +1,16 @@
 /**
  * Runs steps one after another inside a worker thread. Each reads the outputs of those before it, and the scheduler gets the
- * results of short steps in one message. It hears of them before a step begins that may be long.
+ * results of short steps in one message. It hears of them before a step begins that may be long: one with parameters or sizes that
+ * this thread has not seen yet.
  */
 import { SvcError } from "../contract/error.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type StepTask, type TaskInput, wholeFile, type WrittenStep } from "./protocol.ts";
 import { type Report, runStep } from "./run_step.ts";
 
-/** A step counts as short where its operation last took less. */
+/** A step counts as short where the same one last took less: a kill while it runs loses the steps before it. */
 const SHORT_STEP_MS = 5;
+const MOST_TIMES = 1000;
 
 /** Asks for the steps since the last call of `onWritten` to run one after another. */
 export class RunAgain extends Error {
@@ -17,8 +19,13 @@ export class RunAgain extends Error {
   }
 }
 
-/** The last times of operations on this thread. */
+/** The last times of steps on this thread, by all that their time may follow but the contents of arrays. */
 const times = new Map<string, number>();
+
+function workOf({ operationId, backend, implementation, threads, params, seed, inputs }: StepTask): string {
+  const sizes = inputs.map(({ bytes }) => bytes?.length);
+  return [operationId, backend, implementation, threads, sizes, params.replace(`"seed":${seed}`, "")].join(" ");
+}
 
 /**
  * Executes tasks in order, and none after a request to cancel.
@@ -39,16 +46,22 @@ export async function runTogether(
   };
   for (const task of tasks) {
     if (all.length > 0 && Atomics.load(task.cancelFlag, 0) !== 0) break;
-    if (!(times.get(task.operationId)! < SHORT_STEP_MS)) tell();
+    const inputs = task.inputs.map((input) => resolved(input, all)), work = workOf({ ...task, inputs });
+    if (!(times.get(work)! < SHORT_STEP_MS)) tell();
     const from = performance.now();
     try {
-      const given = { ...task, inputs: task.inputs.map((input) => resolved(input, all)) };
+      // An image that the scheduler has is read by this step and written by nobody.
+      const given = {
+        ...task,
+        inputs: inputs.map((input) => (input.from?.step ?? told) < told ? { ...input, sole: false } : input),
+      };
       const written = await runStep(await load(task), given, (progress) => {
         tell();
         report(progress);
       });
       const took = performance.now() - from;
-      times.set(task.operationId, took);
+      if (times.size >= MOST_TIMES) times.clear();
+      times.set(work, took);
       all.push({ ...written, seconds: took / 1000, offset: (from - startedAt) / 1000 });
     } catch (error) {
       // It changed the image of an output that is not reported yet.

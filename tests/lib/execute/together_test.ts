@@ -125,3 +125,40 @@ Deno.test("a request to cancel stops the step that runs and those after it, and 
   ]);
   assert.equal((done.row.slow.error as JsonObject).code, "operation_canceled");
 });
+
+Deno.test("steps before one that was short and becomes long are seen while it runs", async () => {
+  using pool = new CountingPool();
+  const graph = (ticks: number): StepSpec[] => [
+    ["data", "test.numbers", {}, { count: 100, seed: 23 }],
+    ["first", "test.relay", { bits: "data.bits" }],
+    ["slow", "test.slow", {}, { ticks, silent: true }],
+  ];
+  for (let run = 0; run < 2; run++) await execute(graph(0), { held: true, pool });
+  const cancellation = createCancellation();
+  const done = await execute(graph(2000), {
+    held: true,
+    pool,
+    cancellation,
+    onEvent: ({ kind, fields }) => kind === "step_started" && fields.step_id === "slow" && cancellation.cancel(),
+  });
+  assert.deepEqual(done.rows.map(({ id, status }) => [id, status]), [
+    ["data", "completed"],
+    ["first", "completed"],
+    ["slow", "canceled"],
+  ]);
+});
+
+Deno.test("a step that changes its input after it was honest twice leaves the steps before it as they were", async () => {
+  using pool = new CountingPool();
+  const graph: StepSpec[] = [
+    ["data", "test.numbers", {}, { count: 100, seed: 23 }],
+    ["first", "test.relay", { bits: "data.bits" }],
+    ["bad", "test.relay", { bits: "first.bits" }, { mode: "alter_input_third" }],
+  ];
+  const run = () => execute(graph, { held: true, pool });
+  const [, honest, altered] = [await run(), await run(), await run()];
+  assert.deepEqual([honest.status, altered.failure?.code], ["completed", "input_modified"]);
+  assert.deepEqual(altered.rows.map(({ status }) => status), ["completed", "completed", "failed"]);
+  const { "artifacts/bad/bits.npz": _, ...before } = honest.files;
+  assert.deepEqual(altered.files, before);
+});

@@ -10,6 +10,7 @@ import { sharedArray } from "../../../../lib/numeric/array/shared_array.ts";
 const MODES = [
   "honest",
   "alter_input",
+  "alter_input_third",
   "alter_output",
   "alter_metadata",
   "throw",
@@ -25,6 +26,9 @@ const MODES = [
   "crash",
 ] as const;
 
+/** Calls on this thread. */
+let calls = 0;
+
 export default defineOperation({
   id: "test.relay",
   name: "Relay for tests",
@@ -38,6 +42,9 @@ export default defineOperation({
     const good = bitsArtifact(bits, travel(inputs.bits.metadata, { mark: "relay" }));
     const loose = (result: unknown) => result as OperationResult<{ bits: string }>;
     switch (params.mode) {
+      case "alter_input_third":
+        if (++calls < 3) break;
+        // falls through
       case "alter_input":
         bits[bits.length - 1] ^= 1;
         return { outputs: { bits: bitsArtifact(bits.slice(), { mark: "x" }) } };
