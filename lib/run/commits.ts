@@ -104,13 +104,11 @@ export class BundleCommits implements Disposable {
   async #work(): Promise<void> {
     this.#working = true;
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0);
+      const batch = this.#waiting.splice(0), { workspace, files } = this;
       const moved = await Promise.allSettled(
-        batch.map(({ nursery, runId }) =>
-          Promise.try(() => this.files.rename(nursery, inside(this.workspace.runs, runId)))
-        ),
+        batch.map(({ nursery, runId }) => Promise.try(() => files.rename(nursery, entryOf(workspace.runs, runId)))),
       );
-      const [durable] = await Promise.allSettled([this.files.syncFolder(this.workspace.runs)]);
+      const [durable] = await Promise.allSettled([Promise.try(() => files.syncFolder(workspace.runs))]);
       for (const [index, { settled }] of batch.entries()) {
         const failed = [moved[index], durable].find((end) => end.status === "rejected");
         if (failed === undefined) settled.resolve();

@@ -59,6 +59,8 @@ interface Task {
   words: (folder: string) => readonly string[];
   /** Writes what the peer reads. */
   prepare?: (folder: string) => Promise<void>;
+  /** Whether its folders are removed after all rounds: a file system makes files slowly for a minute after it has removed many. */
+  manyFiles?: boolean;
   /** Words of a program that writes what both read, in the folder of svc; without it the task is skipped. */
   inputs?: (folder: string) => readonly string[];
 }
@@ -303,6 +305,7 @@ const TASKS: readonly Task[] = [
     what: `sweep of ${POINTS} links of 1000 bits`,
     recipe: link("sweep", 1000, Array.from({ length: POINTS }, (_, i) => i / 10 + 0.05)),
     svc: matrix(),
+    manyFiles: true,
     peer: "Python with NPZ, JSON, SHA-256 and fsync",
     words: (folder) => ["python3", script("sweep.py"), folder, String(POINTS)],
   },
@@ -364,9 +367,18 @@ const least = (costs: readonly Cost[], key: "wall" | "processor") => Math.min(..
 
 const folder = await Deno.makeTempDir({ prefix: "svc-bench-tasks-" });
 try {
-  for (const { what, recipe, svc, peer, words, prepare, inputs } of TASKS.filter(({ what }) => what.includes(ONLY))) {
+  for (
+    const { what, recipe, svc, peer, words, prepare, inputs, manyFiles } of TASKS.filter(({ what }) =>
+      what.includes(ONLY)
+    )
+  ) {
     const ours: Cost[] = [], theirs: Cost[] = [];
-    const own = join(folder, "svc"), other = join(folder, "peer");
+    const own = join(folder, "svc"), other = join(folder, "peer"), old = join(folder, "old");
+    const remove = (path: string) =>
+      manyFiles
+        ? Deno.rename(path, join(old, String([...Deno.readDirSync(old)].length)))
+        : Deno.remove(path, { recursive: true });
+    await Deno.mkdir(old, { recursive: true });
     await Deno.mkdir(own);
     if (recipe !== undefined) await Deno.writeTextFile(join(own, "task.json"), JSON.stringify(recipe));
     if (inputs !== undefined && await cost(inputs(own), own) === null) {
@@ -380,9 +392,9 @@ try {
       ours.push((await cost([Deno.execPath(), ...addressOfCli, ...svc], own))!);
       const peerCost = await cost(words(other), other);
       if (peerCost !== null) theirs.push(peerCost);
-      await Deno.remove(other, { recursive: true });
+      await remove(other);
       // The state directory stays, as that of a user does; its runs would fill the disk.
-      if (recipe !== undefined) await Deno.remove(join(own, ".svc/runs"), { recursive: true });
+      if (recipe !== undefined) await remove(join(own, ".svc/runs"));
     }
     await Deno.remove(own, { recursive: true });
     const [processor, wall] = [least(ours, "processor"), least(ours, "wall")];

@@ -42,10 +42,9 @@ export default defineOperation({
     const good = bitsArtifact(bits, travel(inputs.bits.metadata, { mark: "relay" }));
     const loose = (result: unknown) => result as OperationResult<{ bits: string }>;
     switch (params.mode) {
-      case "alter_input_third":
-        if (++calls < 3) break;
-        // falls through
       case "alter_input":
+      case "alter_input_third":
+        if (params.mode === "alter_input_third" && ++calls < 3) break;
         bits[bits.length - 1] ^= 1;
         return { outputs: { bits: bitsArtifact(bits.slice(), { mark: "x" }) } };
       case "alter_output": {
