@@ -45,7 +45,11 @@ const LONG = new Set([
   "channel.ldpc_encoder",
   "demodulation.mimo_detect",
   "model.jpeg_encode",
+  "model.nr_codebook_csi",
+  "model.nr_mcs_selector",
+  "model.symbol_power_allocator",
   "model.webp_encode",
+  "wireless.mimo_ofdm_channel",
   "wireless.multipath_waveform",
 ]);
 
