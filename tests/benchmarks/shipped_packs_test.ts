@@ -13,6 +13,7 @@ import type { JsonObject, Value } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { packOnData } from "../support/reduced_pack.ts";
+import { FULL_SIZE } from "../support/reduced_sizes.ts";
 
 const PACKS = listBenchmarkPacks(ROOT_PATH);
 const { session } = sharedSession({ projectRoot: ROOT_PATH });
@@ -80,11 +81,15 @@ async function resultOf(pack: string, options: BenchmarkOptions = {}): Promise<B
   return result;
 }
 
+/** The first of the four bundled photographs; `deno task soak whole` takes all. */
+const photographs = (count: number): JsonObject =>
+  FULL_SIZE ? {} : { image_ids: ["coffee", "chelsea", "camera", "rocket"].slice(0, count).join(",") };
+
 const meanOf = (result: BenchmarkResult, recipe: string, metric: string) =>
   Number(result.aggregates.find((row) => row.recipe_id === recipe && row.metric === metric)!.mean);
 
 Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
-  const result = await resultOf("semantic_comm/image_rate_distortion_v1");
+  const result = await resultOf(await packOnData(folder, "semantic_comm/image_rate_distortion_v1", photographs(2)));
   const curve = ["jpeg_q10", "jpeg_q25", "jpeg_q50", "jpeg_q75", "jpeg_q90"].map((id) => ({
     rate: meanOf(result, id, "rate.payload_bpp"),
     psnr: meanOf(result, id, "quality.psnr_db"),
@@ -97,7 +102,7 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
   const { methods } = rateDifferences(result), differences = new Map(methods.map((row) => [row.method, row]));
   assert.deepEqual([...differences.keys()], ["webp", "avif", "svc_tiny_hyperprior", "svc_tiny_hyperprior_high"]);
   const [webp, avif, learned, high] = [...differences.values()].map(({ rate }) => rate.difference!);
-  assert.ok(methods.every(({ quality: { single } }) => single?.over === "items" && single.n === 4));
+  assert.ok(methods.every(({ quality: { single } }) => single?.over === "items" && single.n === (FULL_SIZE ? 4 : 2)));
   assert.ok(avif < webp && webp < learned && learned < -0.2 && high < -0.1, `${[webp, avif, learned, high]}`);
   const table = reportTables(result, "unicode").find(({ id }) => id === "rate_differences")!;
   assert.deepEqual(table.rows.map(([method, baseline]) => [method, baseline]), [
@@ -109,7 +114,8 @@ Deno.test("image_rate_distortion_v1: more bits, better pictures", async () => {
 });
 
 Deno.test("jpeg_channel_coding_awgn_v1: each code has its cliff, the ideal one first, and behind it the codec's pictures", async () => {
-  const result = await resultOf("semantic_comm/jpeg_channel_coding_awgn_v1", { replicates: 1 });
+  const pack = await packOnData(folder, "semantic_comm/jpeg_channel_coding_awgn_v1", photographs(1));
+  const result = await resultOf(pack, { replicates: 1 });
   const outage = (method: string) =>
     ["m4db", "0db", "4db", "8db", "12db"].map((at) => meanOf(result, `${method}_${at}`, "channel.outage_rate"));
   // Rate 1/2 over QPSK is one bit a channel use: the capacity log2(1 + SNR) reaches it at 0 dB.

@@ -11,7 +11,7 @@ import { sharedSession } from "../support/session.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 
 /** Processor seconds from which a quick subset is dear. */
-const DEAR_S = 3;
+const DEAR_S = 1.5;
 
 const shared = sharedSession({ projectRoot: ROOT_PATH }), published = readPublished(ROOT_PATH);
 

@@ -14,7 +14,7 @@ import type { JsonObject } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { packOfEnds } from "../support/reduced_pack.ts";
+import { isCounted, packOfEnds } from "../support/reduced_pack.ts";
 import { coverOf, kindsOf } from "../support/kinds.ts";
 import { FULL_SIZE, reducedSizes, type Step } from "../support/reduced_sizes.ts";
 import { tables } from "../support/tables.ts";
@@ -129,7 +129,9 @@ for (const url of CANDIDATES) {
   });
 }
 
-const PACKS_HERE = PACKS.filter(({ name }) => !isPackElsewhere(name) && !FETCHED.test(name));
+/** Packs of a fixed size come last. */
+const PACKS_HERE = PACKS.filter(({ name }) => !isPackElsewhere(name) && !FETCHED.test(name))
+  .sort((a, b) => Number(isCounted(a.file)) - Number(isCounted(b.file)));
 const CHOSEN_PACKS = coverOf(
   new Map(PACKS_HERE.map(({ name, kinds }) => [name, kinds])),
   new Set([...RUN_ELSEWHERE, ...[...CHOSEN].flatMap((name) => [...KINDS.get(name)!])]),

@@ -8,6 +8,8 @@ import { ROOT_PATH } from "../support/paths.ts";
 
 const FILES = [
   "tests/adapters/recipes_test.ts",
+  "tests/benchmarks/ber_theory_test.ts",
+  "tests/benchmarks/shipped_packs_test.ts",
   "tests/benchmarks/validation_test.ts",
   "tests/docs/documents_test.ts",
   "tests/e2e/train_slots_test.ts",

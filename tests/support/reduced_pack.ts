@@ -59,6 +59,7 @@ export function reducedPack(folder: string, name: string, points: readonly numbe
 
 /** Packs whose dataset or budget counts the items. */
 const COUNTED = ["text_transceiver_v1"];
+export const isCounted = (file: string): boolean => COUNTED.includes(basename(file, ".yaml"));
 
 /** An entry whose sources give fewer items. */
 async function small(source: string, entry: Entry): Promise<Entry> {
@@ -78,7 +79,7 @@ export async function packOfEnds(folder: string, source: string, end?: "first" |
   const both = <T>(items: readonly T[]) => items.filter((_, index) => index === 0 || index === items.length - 1);
   const ends = end === undefined ? both : end === "first" ? first : last;
   const { recipes, baselines } = parseYaml(await Deno.readTextFile(source)) as Pack;
-  const counted = COUNTED.includes(basename(source, ".yaml"));
+  const counted = isCounted(source);
   const reduced = new Map(
     await Promise.all(recipes.map(async (entry) => [entry.id, counted ? entry : await small(source, entry)] as const)),
   );
