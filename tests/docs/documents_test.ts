@@ -9,8 +9,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
+import { exists } from "../../lib/artifact/path_kind.ts";
+import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { FULL_SIZE } from "../support/reduced_sizes.ts";
+import { FULL_SIZE, reducedSizes, type Step } from "../support/reduced_sizes.ts";
 import { KEYS, testStore } from "../support/s3.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 
@@ -73,7 +75,10 @@ const PROCESS = `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`;
 /** Documents whose commands are processes of their own; those of the others run in the process of `tests/support/cli.ts`. */
 const AS_PROCESSES = ["README.md"];
 
-/** Matrices, and their last points: a document runs the ends of each, and all points under `deno task soak whole`. */
+/**
+ * Matrices of shipped recipes, and their last points: a document runs the ends of each with few items, and all points as printed
+ * under `deno task soak whole`.
+ */
 const LAST_POINTS: Record<string, number> = {
   "ai_phy.bit_transport.nr_adapted_moving_link": 9,
   csi_dataset_report: 5,
@@ -86,6 +91,36 @@ const LAST_POINTS: Record<string, number> = {
   text_semantic_state_kb_awgn: 8,
   text_semantic_state_kb_unchecked_awgn: 8,
 };
+
+/** A matrix of a shipped recipe with the options that make it shorter. */
+function endsOf(id: string): string {
+  const name = id.split(".").at(-1)!;
+  const [file] = ["", "recipe_starters/"].map((folder) => join(ROOT_PATH, `recipes/${folder}${name}.yaml`)).filter(
+    exists,
+  );
+  const { steps } = parseYaml(Deno.readTextFileSync(file)) as object as { steps: Step[] };
+  const settings = Object.entries(reducedSizes(name, steps)).flatMap(([step, params]) =>
+    Object.entries(params).map(([param, value]) => ` --set ${step}.${param}=${JSON.stringify(value)}`)
+  );
+  return `${id} --points 0,${LAST_POINTS[id]}${settings.join("")}`;
+}
+
+/** What else makes documents shorter: fewer replicates and points, which their later commands read. */
+const SHORTER: readonly [RegExp, string][] = [
+  [/\bbenchmark run first_comparison(?![^#\n]*--(?:replicates|until))/g, "$& --replicates 2"],
+  [/\brun-matrix first_link(?! --points)/g, "$& --points 0,8,9,17"],
+  [
+    /(?<=runMatrix\(await Deno\.readTextFile\("recipes\/first_link\.yaml"\))\)/g,
+    ', { points: ["0", "8", "9", "17"] })',
+  ],
+  [/(?<=\breplicates:? )10\b/g, "3"],
+  [/(?<=sample: \{n: )40\b/g, "12"],
+];
+const shorter = (text: string): string =>
+  FULL_SIZE ? text : SHORTER.reduce(
+    (made, [found, replacement]) => made.replaceAll(found, replacement),
+    text.replaceAll(/(?<=run-matrix )([\w.]+)(?= *(#|$))/gm, (id) => id in LAST_POINTS ? endsOf(id) : id),
+  );
 
 /**
  * Performs the commands of the script of a document: each connection sends its folder, the number of arguments, the
@@ -165,14 +200,10 @@ function scriptOf(found: readonly Block[]): string {
     const text = script.join("\n").replaceAll(/[\\$`]/g, "\\$&");
     parts.push(file("script.ts", text), quoted([Deno.execPath(), ...CLI_ARGS.slice(0, -1), "script.ts"]));
   }
-  return parts.join("\n")
+  return shorter(parts.join("\n"))
     .replaceAll("<run>", "$(newest runs)").replaceAll("<result>", "$(newest benchmarks)").replaceAll(
       "<digest>",
       "$(digest)",
-    )
-    .replaceAll(
-      /(?<=run-matrix )([\w.]+)(?= *(#|$))/gm,
-      (id) => !FULL_SIZE && id in LAST_POINTS ? `${id} --points 0,${LAST_POINTS[id]}` : id,
     )
     .replaceAll("svc ui serve", "svc ui serve --port 8765").replaceAll("8765", String(freePort()))
     .replaceAll(/"(https:\/\/…|file:\/\/\/path\/to\/svc)\//g, `"${new URL("../../", import.meta.url).href}`);
@@ -231,6 +262,12 @@ Deno.test("every block of a document runs, or says which test runs it, or why no
   }
   assert.deepEqual(silent, []);
   assert.deepEqual(notRun, NOT_RUN);
+});
+
+Deno.test("what makes documents shorter is in some of them", () => {
+  const text = [...blocks.values()].flat().filter(runHere).map(({ body }) => body).join("\n");
+  for (const [found] of SHORTER) assert.match(text, new RegExp(found.source, "m"));
+  for (const id of Object.keys(LAST_POINTS)) assert.match(text, new RegExp(`run-matrix ${id} *(#|$)`, "m"));
 });
 
 Deno.test("every tutorial has commands that run", () => {
