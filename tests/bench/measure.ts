@@ -78,7 +78,7 @@ export async function plainC<T>(
   try {
     const args = prepare(folder);
     const file = new URL(source, import.meta.url).pathname;
-    const compile = ["-O3", ...flags, `-I${folder}`, file, "-o", `${folder}/plain`, "-lm"];
+    const compile = [`-O${sized(3, 0)}`, ...flags, `-I${folder}`, file, "-o", `${folder}/plain`, "-lm"];
     const built = await new Deno.Command("gcc", { args: compile }).output();
     if (!built.success) return new TextDecoder().decode(built.stderr);
     return JSON.parse(await output(`${folder}/plain`, args));
