@@ -5,20 +5,31 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { fetchProgram } from "../../../lib/fetch/program.ts";
 import { npmCache } from "../../../lib/release/packages.ts";
 import { codeBlocks } from "../../docs/blocks.ts";
-import { CLI_ARGS, inFolder } from "../../support/cli.ts";
+import { inFolder } from "../../support/cli.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { serveTree } from "../../support/serve_tree.ts";
 import { call, type Installed, plans, walk } from "./walk.ts";
 
-/** The program by URL with a cache of its own; packages of npm are those of this machine. */
-async function installed(url: string, root: string): Promise<Installed> {
-  const denoDir = join(root, "deno");
-  await Deno.mkdir(denoDir, { recursive: true });
-  await Deno.symlink(await npmCache(), join(denoDir, "npm"), { type: "dir" });
+const missing = new Set<string>(), tree = serveTree((path) => missing.has(path));
+/** The origin does not have this path meanwhile. */
+function absent(path: string): Disposable {
+  missing.add(path);
+  return { [Symbol.dispose]: () => void missing.delete(path) };
+}
+/** A cache of modules, which are fetched and compiled once for all tests; packages of npm are those of this machine. */
+const denoDir = await Deno.makeTempDir({ prefix: "svc-deno-" });
+await Deno.symlink(await npmCache(), join(denoDir, "npm"), { type: "dir" });
+Deno.test.afterAll(async () => {
+  await tree[Symbol.asyncDispose]();
+  await Deno.remove(denoDir, { recursive: true });
+});
+
+/** The program by URL, without its files so far. */
+function installed(root: string): Installed {
   return {
     command: [
       ...[Deno.execPath(), "run", "-A", "--no-config", "--no-lock", "--no-check", "--quiet"],
-      ...["--unstable-worker-options", "--unstable-raw-imports", `${url}cli.ts`],
+      ...["--unstable-worker-options", "--unstable-raw-imports", `${tree.url}cli.ts`],
     ],
     env: { HOME: join(root, "home"), XDG_CACHE_HOME: join(root, "cache"), DENO_DIR: denoDir },
     adapter: join(ROOT_PATH, "adapters/dct_slices"),
@@ -28,11 +39,10 @@ async function installed(url: string, root: string): Promise<Installed> {
 Deno.test(
   "by URL the program runs adapters, models, packs, samples and the page, and plans as the checkout does",
   inFolder(async (root) => {
-    await using tree = serveTree();
-    const byUrl = await installed(tree.url, root), project = await walk(byUrl, root);
+    const byUrl = installed(root), project = await walk(byUrl, root);
     assert.deepEqual(
       await plans(byUrl, project),
-      await plans({ command: [Deno.execPath(), ...CLI_ARGS], adapter: byUrl.adapter }, project),
+      await plans({ command: [], adapter: byUrl.adapter }, project),
     );
     await commandsOfGuide(byUrl, tree.url, project);
     // Modules and files are there now: the origin is not asked again.
@@ -64,8 +74,8 @@ async function commandsOfGuide({ env }: Installed, url: string, project: string)
 Deno.test(
   "without its files a program by URL runs what needs none, and the plan says what cannot run",
   inFolder(async (root) => {
-    await using tree = serveTree((path) => path === "/recipes/samples/camera.png");
-    const byUrl = await installed(tree.url, root), file = join(root, "bits.yaml");
+    using _ = absent("/recipes/samples/camera.png");
+    const byUrl = installed(root), file = join(root, "bits.yaml");
     await Deno.writeTextFile(
       file,
       "name: bits\nmetadata: {seed: 1}\nsteps:\n  - {id: data, op: source.random_bits, params: {bit_count: 64}}\n",

@@ -1,11 +1,12 @@
 /** The walk that every installation form of the program makes: project, run, adapter, model, pack, documents, page, reproduction. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
+import { svc } from "../../support/cli.ts";
 import { serve } from "../../support/served.ts";
 
 /** An installed program. */
 export interface Installed {
-  /** Program and arguments before those of svc. */
+  /** Program and arguments before those of svc; none for the checkout, in the process that its commands share. */
   command: readonly string[];
   env?: Record<string, string>;
   /** Folder of an adapter with a recipe over `snr_db`. */
@@ -19,6 +20,7 @@ interface Ended {
 }
 
 export async function call({ command, env }: Installed, args: string[], cwd: string): Promise<Ended> {
+  if (command.length === 0) return await svc(args, { cwd });
   const [program, ...before] = command;
   const { code, stdout, stderr } = await new Deno.Command(program, {
     args: [...before, ...args],
