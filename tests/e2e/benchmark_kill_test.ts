@@ -12,10 +12,11 @@ import { CLI_ARGS, inFolder } from "../support/cli.ts";
 import { LEDGER_FILE } from "../../lib/study/pack/types.ts";
 import { lasting } from "../support/benchmark.ts";
 import { LINK, twoLinks } from "../lib/study/packs.ts";
+import { sizeOf } from "../support/sample.ts";
 import { until } from "../support/until.ts";
 
 /** Kills within a benchmark; each is one start of the program. */
-const KILLS = 9;
+const KILLS = sizeOf(4, 9);
 
 /** Size of the only ledger in a state directory, or 0. */
 function ledgerSize(stateDir: string): number {

@@ -14,6 +14,7 @@ import { BITS, BITS_YAML } from "../lib/http/support.ts";
 import { OPTIONS, RECIPE } from "../lib/api/fixture.ts";
 import { LONG } from "../support/long_recipe.ts";
 import { endedJob } from "../support/ended_job.ts";
+import { sizeOf } from "../support/sample.ts";
 import { until } from "../support/until.ts";
 
 const post = (url: string, body: unknown) =>
@@ -118,7 +119,7 @@ Deno.test(
     await project(folder);
     const saved = new Map<string, number>();
     const jobs = new Set<string>(), runs = new Set<string>();
-    for (let round = 0; round < 4; round++) {
+    for (let round = 0; round < sizeOf(2, 4); round++) {
       const taken = jobs.size, done = runs.size;
       const server = await serve(folder, { args: ["--max-active-jobs", "4"] });
       const killed = server.child.status;

@@ -12,6 +12,8 @@ const FILES = [
   "tests/benchmarks/shipped_packs_test.ts",
   "tests/benchmarks/validation_test.ts",
   "tests/docs/documents_test.ts",
+  "tests/e2e/benchmark_kill_test.ts",
+  "tests/e2e/serve_test.ts",
   "tests/e2e/train_slots_test.ts",
   "tests/lib/http/names_test.ts",
   "tests/lib/http/storage_test.ts",
