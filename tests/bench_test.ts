@@ -1,5 +1,7 @@
 /** Every benchmark program runs, at a tiny size: the working program is under test, its times are not. */
 import assert from "node:assert/strict";
+// Its process of commands ends after the tests: a module that a test loads cannot define that.
+import "./support/cli.ts";
 
 Deno.env.set("SVC_BENCH_SIZE", "tiny");
 const BENCHES = new URL("./bench/", import.meta.url);
