@@ -158,7 +158,7 @@ Deno.test("shutting down refuses new work, stops what runs and keeps what was wr
 Deno.test("requests beyond what the threads can hold are told to come back, and the rest is answered", () =>
   withServer({ threads: 1 }, async ({ url }) => {
     const statuses = await Promise.all(Array.from({ length: 100 }, async () => {
-      const response = await fetch(`${url}/api/recipes`);
+      const response = await fetch(`${url}/api/data/sets`);
       await response.body?.cancel();
       if (response.status === 503) assert.equal(response.headers.get("retry-after"), "1");
       return response.status;
