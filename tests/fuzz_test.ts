@@ -10,7 +10,7 @@ Deno.test("no known and no random input ends in a defect, a hang or an unbounded
       "--no-check",
       fromFileUrl(new URL("./fuzz/fuzz.ts", import.meta.url)),
       "--cases",
-      "40",
+      "20",
       "--seed",
       "1",
     ],
