@@ -1,8 +1,9 @@
 /** Aggregates and comparisons of a benchmark for people. */
 import { visibleLine } from "../contract/escape.ts";
+import { UNITS } from "../contract/metric_metadata.ts";
 import { toNumber } from "../contract/value.ts";
 import { pairsNeeded } from "../study/pack/compare.ts";
-import { differenceOf, metricFacts, ofAggregate, shownAggregates, UNITS } from "../study/rows/estimates.ts";
+import { differenceOf, metricFacts, ofAggregate, shownAggregates } from "../study/rows/estimates.ts";
 import { estimateText, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
 import type { ResultDiff } from "../study/report/compare_results.ts";

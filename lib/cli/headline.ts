@@ -1,7 +1,6 @@
 /** The first numbers to read of a run: the metrics of its task, then the link in the order of the signal path. */
 import { isNumber, type JsonObject, toNumber } from "../contract/value.ts";
-import { recordedEstimate, recordedRate } from "../contract/metric_metadata.ts";
-import { UNITS as UNIT_NAMES } from "../study/rows/estimates.ts";
+import { recordedEstimate, recordedRate, UNITS as UNIT_NAMES } from "../contract/metric_metadata.ts";
 import { estimateText, type ShownEstimate } from "../figure/number_text.ts";
 import type { RateCounts } from "../numeric/scores/rate_interval.ts";
 import { type HeadlineView, remarkOn } from "./headline_view.ts";

@@ -7,6 +7,17 @@ import { type PooledMetric, pooledValue, type RatioSums } from "../numeric/score
 import { type NoEvent, type RateCounts, type StatisticalUnit, unitsBound } from "../numeric/scores/rate_interval.ts";
 import { type Float, float, isNumber, isObject, type JsonObject, toNumber, type Value } from "./value.ts";
 
+/** Statistical units in the plural. */
+export const UNITS: Readonly<Record<StatisticalUnit | "example" | "replicate", string>> = {
+  bit: "bits",
+  fading_block: "fading blocks",
+  source_item: "source items",
+  transport_block: "transport blocks",
+  packet: "packets",
+  example: "examples",
+  replicate: "replicates",
+};
+
 const exact = (value: number) => Number.isInteger(value) ? value : float(value);
 
 /** Failed units in documents. */

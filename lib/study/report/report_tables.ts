@@ -1,4 +1,5 @@
 /** The tables of a benchmark for readers. */
+import { UNITS } from "../../contract/metric_metadata.ts";
 import { type NumberForm, numberText } from "../../figure/number_text.ts";
 import { unitText } from "../../figure/unit_text.ts";
 import { sameValue } from "../../contract/json.ts";
@@ -15,7 +16,6 @@ import {
   ofAggregate,
   recipesOf,
   shownAggregates,
-  UNITS,
 } from "../rows/estimates.ts";
 import { channelUseRemark } from "../pack/equal_uses.ts";
 import { type CurveDifference, packRateDifferences, type RateDifferences } from "./rate_differences.ts";

@@ -2,7 +2,7 @@
  * The estimate of a metric of a recipe: the aggregate if there is one, else an estimate from the rows. Tables, figures
  * and pages all use this module, so their numbers agree.
  */
-import { recordedNoEvent } from "../../contract/metric_metadata.ts";
+import { recordedNoEvent, UNITS } from "../../contract/metric_metadata.ts";
 import { toNumber } from "../../contract/value.ts";
 import { findMetric } from "../../research/catalog.ts";
 import { numberText, type ShownEstimate } from "../../figure/number_text.ts";
@@ -191,15 +191,4 @@ export const METHODS: Readonly<Record<AggregateRow["ci_method"], string>> = {
   none: "–",
   log_t: "Student t of the logarithm",
   weighted_t: "importance weights, Student t of the logarithm",
-};
-
-/** Statistical units in the plural. */
-export const UNITS: Readonly<Record<StatisticalUnit | "example" | "replicate", string>> = {
-  bit: "bits",
-  fading_block: "fading blocks",
-  source_item: "source items",
-  transport_block: "transport blocks",
-  packet: "packets",
-  example: "examples",
-  replicate: "replicates",
 };
