@@ -10,7 +10,9 @@ import { ownPlace } from "../lib/artifact/code_place.ts";
 import { PROGRAM_NAME, programForm } from "../lib/artifact/program.ts";
 import { messageOf, type Operation, placedError, SvcError } from "./api.ts";
 import { nodeModule } from "../lib/contract/node_builtins.ts";
+import type { OperationContract } from "../lib/contract/operation.ts";
 import { exportedOperation, type RegisteredOperation, Registry } from "../lib/contract/registry.ts";
+import { contractLines, storedContract } from "../lib/contract/stored_contracts.ts";
 import digests from "./contract_digests.json" with { type: "json" };
 
 /**
@@ -31,33 +33,36 @@ import digests from "./contract_digests.json" with { type: "json" };
 export async function createRegistry(modules: readonly (URL | string)[] = []): Promise<Registry> {
   const registry = new Registry();
   const inFolder = programForm() === "folder";
-  registry.register(inFolder ? lazyOperations() : (await import("./index.ts")).BUILTIN_OPERATIONS);
+  registry.register(inFolder ? await lazyOperations() : (await import("./index.ts")).BUILTIN_OPERATIONS);
   registry.register(await Promise.all(modules.map(loadOperation)));
   return registry;
 }
 
-let lazy: RegisteredOperation[] | undefined;
+let lazy: Promise<RegisteredOperation[]> | undefined;
 
-/** The built-in operations, each loaded at the first use of its definition or contract, for all registries of this program. */
-function lazyOperations(): RegisteredOperation[] {
-  if (lazy !== undefined) return lazy;
-  const require = nodeModule().createRequire(import.meta.url);
-  return lazy = Object.entries(digests.operations).map(([id, { module, contract_sha256 }]) => {
-    const url = new URL(module, import.meta.url);
-    let loaded: Operation | undefined;
-    const load = () => loaded ??= exportedOperation(require(fileURLToPath(url)), id)!;
-    const operation: Operation = {
-      id,
-      get definition() {
-        return load().definition;
-      },
-      get contract() {
-        return load().contract;
-      },
-    };
-    // A failure is reported by the synchronous load, at the first use.
-    const prepare = async () => void (loaded ??= exportedOperation(await import(url.href).catch(() => ({})), id));
-    return { operation, moduleUrl: url.href, contractSha256: contract_sha256, prepare };
+/**
+ * The built-in operations for all registries of this program, with their contracts as generated. Each is loaded at the first use of its
+ * definition; with `prepare` before it, without a synchronous load, in which Deno waits for ever when an import is under way.
+ */
+function lazyOperations(): Promise<RegisteredOperation[]> {
+  return lazy ??= import("./contracts.json", { with: { type: "text" } }).then(({ default: text }) => {
+    const require = nodeModule().createRequire(import.meta.url), contracts = contractLines(text);
+    return Object.entries(digests.operations).map(([id, { module, contract_sha256 }], index) => {
+      const url = new URL(module, import.meta.url);
+      let loaded: Operation | undefined, contract: OperationContract | undefined;
+      const operation: Operation = {
+        id,
+        get definition() {
+          return (loaded ??= exportedOperation(require(fileURLToPath(url)), id)!).definition;
+        },
+        get contract() {
+          return contract ??= storedContract(contracts[index]);
+        },
+      };
+      // A failure is reported by the synchronous load, at the first use.
+      const prepare = async () => void (loaded ??= exportedOperation(await import(url.href).catch(() => ({})), id));
+      return { operation, moduleUrl: url.href, contractSha256: contract_sha256, prepare };
+    });
   });
 }
 

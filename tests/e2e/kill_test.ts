@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
+import { open } from "../../mod.ts";
+import { until } from "../support/until.ts";
 
 const RECIPE = `name: chain
 metadata: { seed: 1 }
@@ -52,5 +54,61 @@ Deno.test(
     }
     // The folder stays usable: the next run is complete.
     assert.equal((await svc(["recipe", "run", "chain.yaml", "--quiet"], { cwd })).code, 0);
+  }),
+);
+
+const SWEEP = `name: sweep
+metadata:
+  seed: 1
+  matrix:
+    dimensions: {snr_db: [${Array.from({ length: 120 }, (_, i) => `${i / 10}`).join(", ")}]}
+    step_params: {link: {snr_db: {matrix: snr_db}}}
+steps:
+  - {id: data, op: source.random_bits, params: {bit_count: 64}}
+  - {id: symbols, op: modulation.digital_modulate, inputs: {bits: data.bits}}
+  - {id: link, op: wireless.channel, inputs: {symbols: symbols.symbols}}
+`;
+
+Deno.test(
+  "a sweep of short points that is killed keeps every point that it put among the runs, and goes on from there",
+  inFolder(async (cwd) => {
+    await Deno.writeTextFile(join(cwd, "sweep.yaml"), SWEEP);
+    const runs = join(cwd, ".svc/runs");
+    const stored = () => {
+      try {
+        return [...Deno.readDirSync(runs)].length;
+      } catch (error) {
+        if (error instanceof Deno.errors.NotFound) return 0;
+        throw error;
+      }
+    };
+    // At the first bundles and while many are written; bundles are seen by polling, so that the moment varies.
+    let killed = 0;
+    for (const count of [1, 20, 60, 100]) {
+      const child = new Deno.Command(Deno.execPath(), {
+        args: [...CLI_ARGS, "recipe", "run-matrix", "sweep.yaml", "--quiet", "--parallel-points", "3"],
+        cwd,
+        stdout: "null",
+        stderr: "null",
+      }).spawn();
+      let ended = false;
+      const status = child.status.finally(() => ended = true);
+      await until(`${count} bundles`, () => ended || stored() >= count);
+      kill(child);
+      if ((await status).signal === "SIGKILL") killed++;
+    }
+    assert.ok(killed > 0, "at least one process was killed");
+    const before = stored();
+    await using cleanup = new AsyncDisposableStack();
+    const session = cleanup.adopt(await open({ projectRoot: cwd }), (one) => one.close());
+    const states = async () => {
+      const rows = await session.runs.list();
+      for (const { run_id } of rows) assert.equal((await session.runs.verify(run_id)).valid, true, run_id);
+      return rows.map(({ status }) => status);
+    };
+    assert.ok((await states()).every((status) => status === "completed"));
+    const resumed = await svc(["recipe", "run-matrix", "sweep.yaml"], { cwd });
+    assert.match(resumed.stdout, new RegExp(`sweep: ${120 - before} completed, ${before} completed before$`, "m"));
+    assert.equal((await states()).length, 120);
   }),
 );
