@@ -124,9 +124,15 @@ export class SessionCore {
     ];
   }
 
-  /** The built-in operations, those of the option `operations`, and those of the adapters. */
-  registry(): Promise<Registry> {
-    return this.#registry ??= this.#load();
+  /**
+   * The built-in operations, those of the option `operations`, and those of the adapters.
+   * @param recipe whose operations are loaded together; compilation would load one after the other, each while all else waits
+   */
+  async registry(recipe?: Value): Promise<Registry> {
+    const registry = await (this.#registry ??= this.#load());
+    const steps = isObject(recipe) && Array.isArray(recipe.steps) ? recipe.steps : [];
+    await registry.prepare(steps.map((step) => isObject(step) ? step.op : null));
+    return registry;
   }
 
   /** Contracts of all operations; the code of adapters is not loaded for them. */
@@ -184,17 +190,15 @@ export class SessionCore {
     return this.#planCache ??= import("../plan/cache.ts").then(({ PlanCache }) => new PlanCache());
   }
 
-  /**
-   * What a call that plans and executes needs.
-   * @param recipe whose operations are loaded together: compilation would load one after the other, in twice the time
-   */
+  /** What a call that plans and executes needs. @param recipe as of {@link registry} */
   async means(recipe?: Value) {
     const sources = import("../plan/implementation_source.ts");
-    const [registry, readiness, planCache] = await Promise.all([this.registry(), this.readiness(), this.planCache()]);
+    const [registry, readiness, planCache] = await Promise.all([
+      this.registry(recipe),
+      this.readiness(),
+      this.planCache(),
+    ]);
     await (await sources).keepDigestsIn(this.workspace.stateDir);
-    const steps = isObject(recipe) && Array.isArray(recipe.steps) ? recipe.steps : [];
-    const named = new Set(steps.map((step) => isObject(step) ? step.op : null));
-    await Promise.all([...named].map((id) => typeof id === "string" && registry.find(id)?.prepare?.()));
     return { workspace: this.workspace, registry, readiness, planCache };
   }
 

@@ -17,7 +17,7 @@ export interface RegisteredOperation {
   readonly record?: JsonObject;
   /** Digest of the contract of an operation whose module is loaded at its first use. */
   readonly contractSha256?: string;
-  /** Loads the module of such an operation without blocking, in less time than its first use takes. */
+  /** Loads the module of such an operation without blocking, before the first use of its definition. */
   prepare?(): Promise<void>;
   /** Findings against running it now, requested before every run, also with a cached plan. */
   verify?(): Diagnostic[];
@@ -69,6 +69,11 @@ export class Registry {
       });
     }
     return entry;
+  }
+
+  /** Loads the modules of operations side by side; an id without an operation is left to the checks of the recipe. */
+  async prepare(ids: Iterable<unknown>): Promise<void> {
+    await Promise.all([...new Set(ids)].map((id) => this.#entries.get(id as string)?.prepare?.()));
   }
 
   /** Ids in code-point order. */

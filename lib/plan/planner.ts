@@ -100,6 +100,7 @@ export type PlanResult = Planned | { status: "refused"; diagnostics: Diagnostic[
  */
 export async function planRecipe(compilation: Compilation, options: PlanOptions): Promise<PlanResult> {
   const { effective } = compilation;
+  await options.registry.prepare((effective ?? readableRecipe(compilation)?.document)?.steps.map(({ op }) => op) ?? []);
   if (effective === null || compilation.status === "invalid") {
     const found = inspectBroken(compilation, options);
     return refusedWith(mergeFindings(compilation.diagnostics, located(found, options)));
@@ -152,6 +153,7 @@ export async function planHolds(
   recipe: RecipeDocument,
   options: PlanOptions,
 ): Promise<boolean> {
+  await options.registry.prepare(recipe.steps.map(({ op }) => op));
   const { sha256 } = keyOf(sha256Json(recipe), recipe, await findOutside(recipe, options), options);
   return sha256 === planned.cache.key_sha256 &&
     unavailable(planned.requirements, options.readiness).length === 0 &&

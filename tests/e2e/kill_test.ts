@@ -103,7 +103,7 @@ Deno.test(
     const session = cleanup.adopt(await open({ projectRoot: cwd }), (one) => one.close());
     const states = async () => {
       const rows = await session.runs.list();
-      for (const { run_id } of rows) assert.equal((await session.runs.verify(run_id)).valid, true, run_id);
+      for (const { run_id } of rows) assert.equal((await session.runs.verify(run_id)).status, "valid", run_id);
       return rows.map(({ status }) => status);
     };
     assert.ok((await states()).every((status) => status === "completed"));

@@ -730,7 +730,7 @@ async function lint(
 ): Promise<LintReport> {
   const source = await authored(recipe);
   const { lintRecipe } = await import("../../plan/lint.ts");
-  const registry = await core.registry();
+  const registry = await core.registry(source.value);
   return lintRecipe(await compile(core, { recipe: source, mode }), { registry, strict, locate: source.locate });
 }
 
@@ -817,7 +817,7 @@ async function factsIn(core: SessionCore, bytes: Uint8Array, path: string, maybe
 }
 
 async function factsOf(core: SessionCore, source: AuthoredRecipe): Promise<RecipeFacts> {
-  const [{ recipeFacts }, registry] = await Promise.all([import("../recipe_facts.ts"), core.registry()]);
+  const [{ recipeFacts }, registry] = await Promise.all([import("../recipe_facts.ts"), core.registry(source.value)]);
   return recipeFacts(source, await recipes.compile.run(core, { recipe: source, mode: "strict" }, {}), registry);
 }
 

@@ -281,7 +281,7 @@ async function sourceOf(core: SessionCore, recipe: RecipeInput, plan: Plan | und
     import("../../recipe/from_value.ts"),
   ]);
   const { value: raw, locate } = authored(recipe);
-  return { raw, locate, plan: readTrainingPlan(recipeFromValue(plan ?? {})), registry: await core.registry() };
+  return { raw, locate, plan: readTrainingPlan(recipeFromValue(plan ?? {})), registry: await core.registry(raw) };
 }
 
 async function captured(

@@ -336,6 +336,7 @@ const OTHERS: Record<string, string> = {
   ),
   makeImageManifest: "reads a folder, each file by decodeImage",
   openTokenizer: "reads a file of a model; tests/fuzz/readers.ts",
+  readSet: "tries the readers of manifests, recordings and arrays on a file; tests/lib/http/data_test.ts",
   readNpyText: "reads a member of the program's own files; tests/fuzz/readers.ts",
 };
 
