@@ -9,7 +9,7 @@ import { nodeModule } from "../../../lib/contract/node_builtins.ts";
 import { open } from "../../../mod.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 
-const LINK = join(ROOT_PATH, "recipes/bit_transport_awgn.yaml");
+const shipped = (name: string) => Deno.readTextFileSync(join(ROOT_PATH, `recipes/bit_transport_${name}.yaml`));
 
 /** Each uses operations that no call before it has loaded. */
 const recipeOf = (code: string, ...between: string[]) => ({
@@ -34,13 +34,13 @@ Deno.test("no call loads an operation synchronously", async () => {
     assert.deepEqual(loads, [], "lint");
     await svc.recipes.validate(recipeOf("bch")).catch(() => {});
     assert.deepEqual(loads, [], "validate a recipe with problems");
-    await svc.recipes.overview(join(ROOT_PATH, "recipes/bit_transport_turbo.yaml"));
+    await svc.recipes.overview(shipped("turbo"));
     assert.deepEqual(loads, [], "overview");
-    await svc.recipes.validate(join(ROOT_PATH, "recipes/bit_transport_convolutional.yaml"));
+    await svc.recipes.validate(shipped("convolutional"));
     assert.deepEqual(loads, [], "validate");
-    await svc.recipes.explain(join(ROOT_PATH, "recipes/bit_transport_ldpc.yaml"), "decoder");
+    await svc.recipes.explain(shipped("ldpc"), "decoder");
     assert.deepEqual(loads, [], "explain");
-    const { run_id } = (await svc.recipes.run(LINK)).summary;
+    const { run_id } = (await svc.recipes.run(shipped("awgn"))).summary;
     assert.deepEqual(loads, [], "run");
     assert.equal((await svc.runs.verify(run_id)).status, "valid");
     await svc.runs.reproduce(run_id);
