@@ -8,6 +8,9 @@ export type BundlePath = string & { readonly [CHECKED]: "path" };
 /** A SHA-256 in hexadecimal; hashing gives one, or {@link isDigest}. */
 export type Digest = string & { readonly [CHECKED]: "digest" };
 
+/** Folder of artifacts in a bundle. */
+export const ARTIFACTS_FOLDER = "artifacts";
+
 /** Longest name that file systems take. */
 const MAX_NAME_BYTES = 255;
 const MAX_PATH_LENGTH = 4096;

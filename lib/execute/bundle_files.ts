@@ -17,7 +17,7 @@ import {
 import { syncEntry } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import type { BundlePath, Digest } from "../contract/names.ts";
+import { ARTIFACTS_FOLDER, type BundlePath, type Digest } from "../contract/names.ts";
 import { KnownContents } from "./contents.ts";
 
 /** Write operations; tests replace them to inject faults. */
@@ -61,9 +61,6 @@ export interface WholeBundle {
   artifacts: { step: string; path: BundlePath; bytes: Uint8Array; sha256: Digest }[];
   documents: { name: string; bytes: Uint8Array }[];
 }
-
-/** Folder of artifacts in a bundle. */
-export const ARTIFACTS_FOLDER = "artifacts";
 
 /**
  * Writes a bundle into a folder that must be new, in one that exists, and makes its documents durable.

@@ -1,8 +1,8 @@
 /** Builds `summary.json` and `manifest.json`. */
 import { type Code, jsonPath, jsonPointer } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
+import { ARTIFACTS_FOLDER } from "../contract/names.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
-import { ARTIFACTS_FOLDER } from "../execute/bundle_files.ts";
 import type { ExecuteOutcome, StepRow } from "../execute/types.ts";
 import type { ExecutionPlan, PlanCacheEvidence } from "../plan/types.ts";
 import type { RecipeDocument } from "../recipe/types.ts";

@@ -1,5 +1,5 @@
 /** Benchmarks: packs, their runs, and the results. */
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, relative } from "../../contract/paths.ts";
 import { refusal, SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";

@@ -1,5 +1,5 @@
 /** Runs: list, show, verify, reproduce, compare, prune, restore and remove bundles. */
-import { join, resolve } from "node:path";
+import { join, resolve } from "../../contract/paths.ts";
 import { SvcError } from "../../contract/error.ts";
 import { MAX_BLOCK_VALUES } from "../../artifact/array_block.ts";
 import { SERIES_KINDS, SERIES_RANGES } from "../../artifact/array_series.ts";

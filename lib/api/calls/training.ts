@@ -1,5 +1,5 @@
 /** Training: trainable components of a recipe, projects to train them, and captured datasets. */
-import { join, relative, sep } from "node:path";
+import { join, relative, sep } from "../../contract/paths.ts";
 import type { CaptureOptions as Capture, CaptureResult } from "../../capture/capture.ts";
 import { SPLITS } from "../../capture/config.ts";
 import type { ExportedProject } from "../../capture/export_project.ts";

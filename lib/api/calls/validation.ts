@@ -1,5 +1,5 @@
 /** Validation cards: published numbers beside the recipes that measure them. */
-import { relative } from "node:path";
+import { relative } from "../../contract/paths.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import type { BenchmarkEvent } from "../../study/run_benchmark.ts";

@@ -1,5 +1,5 @@
 /** `svc artifact`: trained networks as packages that are checked, named by their digest, and kept in the store. */
-import { relative } from "node:path";
+import { relative } from "../../contract/paths.ts";
 import { artifacts } from "../../api/calls/artifacts.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore } from "../../training/store.ts";

@@ -1,5 +1,5 @@
 /** `svc differentiable` and `svc dataset-capture`: trainable components of a recipe, and the data to train them on. */
-import { resolve } from "node:path";
+import { resolve } from "../../contract/paths.ts";
 import { training } from "../../api/calls/training.ts";
 import type { CaptureResult } from "../../capture/capture.ts";
 import { SPLITS } from "../../capture/config.ts";

@@ -1,5 +1,5 @@
 /** `svc docs`: the documents of the program, read offline. By hand: texts of files, and no document. */
-import { join } from "node:path";
+import { join } from "../../contract/paths.ts";
 import { programFolder } from "../../artifact/program.ts";
 import { SvcError } from "../../contract/error.ts";
 import { didYouMean } from "../../contract/nearest.ts";

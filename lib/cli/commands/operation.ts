@@ -1,5 +1,5 @@
 /** `svc operation`: operations of one's own, from a scaffold to the conformance suite. */
-import { join } from "node:path";
+import { join } from "../../contract/paths.ts";
 import { system } from "../../api/calls/system.ts";
 import { commandsOf } from "../call_commands.ts";
 import type { CommandSpec } from "../command.ts";

@@ -1,5 +1,5 @@
 /** `svc runs`: list, show, verify, reproduce, compare, prune, restore and remove run bundles. */
-import { join } from "node:path";
+import { join } from "../../contract/paths.ts";
 import { runs } from "../../api/calls/runs.ts";
 import { diagnostic } from "../../contract/error.ts";
 import { prettyJson } from "../../contract/json.ts";

@@ -30,7 +30,9 @@ Deno.test("the command line starts without the libraries of single commands and 
   const heavy =
     /^npm:(?!commander)|^node:|packages\/zod|\/(ops|lib\/numeric|lib\/study\/(?!engine\/)\w+|lib\/research)\//;
   assert.deepEqual([...loaded].filter((specifier) => heavy.test(specifier)), []);
-  const thread = await loadedBy("lib/execute/worker.ts");
-  assert.ok(thread.size > 15, "the walk found the thread of the steps");
-  assert.deepEqual([...thread].filter((specifier) => specifier.startsWith("node:")), []);
+  for (const path of ["lib/execute/worker.ts", "lib/cli/commands/recipe.ts", "lib/cli/commands/runs.ts"]) {
+    const modules = [...await loadedBy(path)];
+    assert.ok(modules.length > 15, `the walk found ${path}`);
+    assert.deepEqual(modules.filter((specifier) => specifier.startsWith("node:")), [], path);
+  }
 });
