@@ -40,9 +40,9 @@ async function operationRows(): Promise<Row[]> {
   return rows.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** The expected text of `ops/contracts.json`: canonical JSON, one contract per line. Exported for tests. */
+/** The expected text of `ops/contracts.json`: one contract per line, with its keys as declared. Exported for tests. */
 export async function contractsSource(): Promise<string> {
-  const lines = (await operationRows()).map(({ operation }) => canonicalJson(operation.contract));
+  const lines = (await operationRows()).map(({ operation }) => canonicalJson(operation.contract, { sorted: false }));
   return `{"schema_version":1,"operations":[\n${lines.join(",\n")}\n]}\n`;
 }
 

@@ -67,7 +67,7 @@ function writeScalar(value: Serializable, ascii: boolean): string {
 /**
  * Writes a value in canonical form.
  * @param value typed value; fields with the value `undefined` are omitted
- * @param options `ascii` writes every non-ASCII UTF-16 unit as `\uXXXX`
+ * @param options `ascii` writes every non-ASCII UTF-16 unit as `\uXXXX`; `sorted: false` leaves keys in their own order
  * @throws SvcError `text_invalid` for lone surrogates, TypeError for values that JSON does not have, RangeError for NaN
  *   and infinities
  * @example
@@ -79,13 +79,14 @@ function writeScalar(value: Serializable, ascii: boolean): string {
  * assert.equal(canonicalJson({ snr_db: float(6), seed: 23 }), '{"seed":23,"snr_db":6.0}');
  * ```
  */
-export function canonicalJson(value: Serializable, options: { ascii?: boolean } = {}): string {
-  const ascii = options.ascii ?? false;
+export function canonicalJson(value: Serializable, options: { ascii?: boolean; sorted?: boolean } = {}): string {
+  const { ascii = false, sorted = true } = options;
   const write = (item: Serializable): string => {
     if (Array.isArray(item)) return `[${item.map(write).join(",")}]`;
     if (isObject(item)) {
+      const keys = Object.keys(item);
       let members = "";
-      for (const key of Object.keys(item).sort(compareCodePoints)) {
+      for (const key of sorted ? keys.sort(compareCodePoints) : keys) {
         if (item[key] === undefined) continue;
         members += `${members === "" ? "" : ","}${writeString(key, ascii)}:${write(item[key])}`;
       }

@@ -1,7 +1,7 @@
 /** What every registered operation owes, whatever it does: the fixtures say what it is run with. */
 import assert from "node:assert/strict";
 import { conformanceChecks } from "../../lib/conformance/suite.ts";
-import { canonicalJson, parseJson } from "../../lib/contract/json.ts";
+import { canonicalJson, parseJson, prettyJson } from "../../lib/contract/json.ts";
 import { ONNX_BUNDLE } from "../../lib/contract/kinds.ts";
 import { exportedOperation, Registry } from "../../lib/contract/registry.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
@@ -34,7 +34,8 @@ Deno.test("a registry that loads operations at their first use is the registry o
     const entry = later.get(operation.id);
     assert.equal(entry.moduleUrl, moduleUrl);
     assert.equal(entry.operation.definition, operation.definition);
-    assert.deepEqual({ ...entry.operation.contract }, operation.contract);
+    // Texts tell the order too, in which recipes list the defaults of parameters.
+    assert.equal(prettyJson({ ...entry.operation.contract }), prettyJson(operation.contract));
   }
 });
 
