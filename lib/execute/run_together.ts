@@ -50,7 +50,7 @@ export async function runTogether(
     if (!(times.get(work)! < SHORT_STEP_MS)) tell();
     const from = performance.now();
     try {
-      // An image that the scheduler has is read by this step and written by nobody.
+      // The scheduler has this image too, so the step may not change it.
       const given = {
         ...task,
         inputs: inputs.map((input) => (input.from?.step ?? told) < told ? { ...input, sole: false } : input),

@@ -70,7 +70,7 @@ steps:
 `;
 
 Deno.test(
-  "a sweep of short points that is killed keeps every point that it put among the runs, and goes on from there",
+  "a killed sweep of short points keeps every stored run, and a second call computes the others",
   inFolder(async (cwd) => {
     await Deno.writeTextFile(join(cwd, "sweep.yaml"), SWEEP);
     const runs = join(cwd, ".svc/runs");
