@@ -469,7 +469,7 @@ summarise();
 if (asked.record) await record();
 if (asked.table !== undefined) {
   const rows = outcomes.toSorted((a, b) => (b.cpuS ?? 0) - (a.cpuS ?? 0))
-    .map(({ path, seconds, cpuS }) => [seconds.toFixed(1), cpuS?.toFixed(1) ?? "", path].join("\t"));
+    .map(({ path, seconds, cpuS }) => [seconds.toFixed(1), cpuS?.toFixed(3) ?? "", path].join("\t"));
   await Deno.writeTextFile(asked.table, `${rows.join("\n")}\n`);
 }
 Deno.exit(stoppedBy !== null ? 130 : sum("failed") > 0 ? 1 : 0);

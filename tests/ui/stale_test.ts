@@ -66,3 +66,25 @@ browserTest(
   },
   { files: FILES },
 );
+
+browserTest("on a small phone, the change that is known late moves nothing", async (scene) => {
+  const { page } = scene;
+  await openLink(scene);
+  await runOnce(scene);
+  await page.setViewportSize({ width: 320, height: 640 });
+  const asked = Promise.withResolvers<void>(), answer = Promise.withResolvers<void>();
+  await page.route("**/api/recipe/diff", async (route) => {
+    asked.resolve();
+    await answer.promise;
+    await route.continue();
+  });
+  await page.getByRole("navigation", { name: "Blocks" }).getByRole("button", { name: /chan/ }).first().click();
+  await field(scene, "chan", "snr_db").fill("3");
+  await asked.promise;
+  const line = page.locator(".stale-line"), height = async () => (await line.boundingBox())?.height;
+  await line.getByText("Result of an earlier version").waitFor();
+  const before = await height();
+  answer.resolve();
+  await line.getByText("chan.snr_db was 6.0").waitFor();
+  assert.equal(await height(), before);
+}, { files: FILES });

@@ -18,13 +18,12 @@ export function StaleLine({ copy, stale: { job, ran } }: { copy: Copy; stale: St
     ran === null ? null : `${job.job_id} ${textOf(copy)}`,
   );
   const changes = value?.changes ?? [];
+  const said = `Result of an earlier version${problem === null ? changesText(changes) : `. ${problem}`}`;
   return (
     <div class="notice row stale-line" data-tone="warn" role="status">
-      <span>
-        {ran === null
-          ? "The server does not have the recipe of this result: it may belong to another version."
-          : `Result of an earlier version${problem === null ? changesText(changes) : `. ${problem}`}`}
-      </span>
+      {ran === null
+        ? <span>The server does not have the recipe of this result: it may belong to another version.</span>
+        : <span class={problem === null ? "change" : undefined} title={said}>{said}</span>}
       {isEnded(job.state) && (
         <button
           type="button"
