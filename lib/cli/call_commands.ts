@@ -57,8 +57,7 @@ interface Perform<F extends Shape, Out> {
   (changes?: Changes<F>): Promise<Out>;
   <Others extends Shape, Other, More>(
     changes: Changes<Others>,
-    // deno-lint-ignore no-explicit-any -- only fields, result and means matter
-    other: ApiCall<Others, any, Other, More, any, any, any, any>,
+    other: ApiCall<Others, readonly string[], Other, More>,
     more?: Partial<More>,
   ): Promise<Other>;
 }
@@ -122,8 +121,7 @@ export function commandOf<
   O = Record<never, never>,
   Shown = Out,
 >(
-  // deno-lint-ignore no-explicit-any -- the other types do not matter here
-  call: ApiCall<F, Args, Out, Means, any, any, any, any>,
+  call: ApiCall<F, Args, Out, Means>,
   cli: Cli,
   face: Face<F, Out, Means, GivenOf<F, Args, Cli, O>, O, Shown> = {},
 ): CommandSpec {
