@@ -443,3 +443,13 @@ Deno.test("the rules of streams and markup object to what they forbid", () => {
     assert.match(code, MARKUP);
   }
 });
+
+Deno.test("each file of tests that runs in part is one of deno task soak whole", () => {
+  const read = (path: string) => Deno.readTextFileSync(join(ROOT_PATH, path));
+  const listed = [...read("tests/soak/whole.ts").matchAll(/"(tests\/\S+_test\.ts)"/g)].map(([, path]) => path);
+  const files = (readdirSync(join(ROOT_PATH, "tests"), { recursive: true }) as string[]).map((path) => `tests/${path}`);
+  const inPart = files.filter((path) =>
+    path.endsWith("_test.ts") && /^import .*\b(?:isSampled|sizeOf|FULL_SIZE|packOfEnds)\b/m.test(read(path))
+  );
+  assert.deepEqual(listed.toSorted(), inPart.toSorted());
+});
