@@ -97,8 +97,13 @@ export function canonicalJson(value: Serializable, options: { ascii?: boolean; s
   return write(value);
 }
 
-/** Texts of parts that many documents repeat, by their indent. */
-const repeated = new WeakMap<object, Map<string, string>>();
+/** A part that many documents repeat, at one indent; its bytes once they were asked for. */
+interface Repeated {
+  text: string;
+  bytes?: Uint8Array;
+}
+
+const repeated = new WeakMap<object, Map<string, Repeated>>();
 
 /** Keeps the text of an object that never changes from now on, for {@link prettyJson}. @returns the object */
 export function repeatedPart<T extends object>(part: T): T {
@@ -119,29 +124,78 @@ export function repeatedPart<T extends object>(part: T): T {
  * ```
  */
 export function prettyJson(value: Serializable): string {
-  const write = (item: Serializable, indent: string): string => {
+  return `${textOf(prettyPieces(value, ""))}\n`;
+}
+
+/** Room for documents of usual size, which is used again. */
+let room = new Uint8Array(0);
+const MOST_ROOM = 2 ** 22;
+
+/** The UTF-8 form of {@link prettyJson}; repeated parts are copied as bytes. */
+export function prettyBytes(value: Serializable): Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder(), pieces = prettyPieces(value, "");
+  pieces.push("\n");
+  // A UTF-16 unit takes three bytes at most.
+  const most = pieces.reduce((sum, piece) => sum + 3 * (typeof piece === "string" ? piece : piece.text).length, 0);
+  const into = most <= room.length ? room : new Uint8Array(most);
+  if (most <= MOST_ROOM) room = into;
+  let at = 0;
+  for (const piece of pieces) {
+    if (typeof piece === "string") at += encoder.encodeInto(piece, into.subarray(at)).written;
+    else {
+      piece.bytes ??= encoder.encode(piece.text);
+      into.set(piece.bytes, at);
+      at += piece.bytes.length;
+    }
+  }
+  return into.slice(0, at);
+}
+
+const textOf = (pieces: readonly (string | Repeated)[]): string =>
+  pieces.map((piece) => typeof piece === "string" ? piece : piece.text).join("");
+
+/** The text of a value in the form for people, repeated parts by themselves. */
+function prettyPieces(value: Serializable, indent: string): (string | Repeated)[] {
+  const pieces: (string | Repeated)[] = [];
+  let text = "";
+  const write = (item: Serializable, indent: string): void => {
     const inner = indent + "  ";
     if (Array.isArray(item)) {
-      if (item.length === 0) return "[]";
+      if (item.length === 0) return void (text += "[]");
       if (item.every((entry) => !Array.isArray(entry) && !isObject(entry))) {
         const line = `[${item.map((entry) => writeScalar(entry, false)).join(", ")}]`;
-        if (line.length <= 100) return line;
+        if (line.length <= 100) return void (text += line);
       }
-      return `[\n${item.map((entry) => inner + write(entry, inner)).join(",\n")}\n${indent}]`;
+      let before = `[\n${inner}`;
+      for (const entry of item) {
+        text += before;
+        write(entry, inner);
+        before = `,\n${inner}`;
+      }
+      text += `\n${indent}]`;
+      return;
     }
-    if (isObject(item)) {
-      const texts = repeated.get(item), known = texts?.get(indent);
-      if (known !== undefined) return known;
-      const keys = Object.keys(item).filter((key) => item[key] !== undefined);
-      if (keys.length === 0) return "{}";
-      const lines = keys.map((key) => `${inner}${writeString(key, false)}: ${write(item[key], inner)}`);
-      const text = `{\n${lines.join(",\n")}\n${indent}}`;
-      texts?.set(indent, text);
-      return text;
+    if (!isObject(item)) return void (text += writeScalar(item, false));
+    const known = item === value ? undefined : repeated.get(item);
+    if (known !== undefined) {
+      let part = known.get(indent);
+      if (part === undefined) known.set(indent, part = { text: textOf(prettyPieces(item, indent)) });
+      pieces.push(text, part);
+      text = "";
+      return;
     }
-    return writeScalar(item, false);
+    let before = `{\n${inner}`;
+    for (const key of Object.keys(item)) {
+      if (item[key] === undefined) continue;
+      text += `${before}${writeString(key, false)}: `;
+      write(item[key], inner);
+      before = `,\n${inner}`;
+    }
+    text += before.startsWith("{") ? "{}" : `\n${indent}}`;
   };
-  return write(value, "") + "\n";
+  write(value, indent);
+  pieces.push(text);
+  return pieces;
 }
 
 /**

@@ -13,8 +13,7 @@ import { basename } from "node:path";
 import { discardEntry, inside, type InsidePath, makeFolder, makeFolderOf } from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
-import { prettyJson, type Value } from "../contract/json.ts";
-import type { Serializable } from "../contract/value.ts";
+import { prettyBytes, type Value } from "../contract/json.ts";
 import type { BundlePath } from "../contract/names.ts";
 import { stagingPath, stagingPaths } from "../execute/staging.ts";
 import type { StepRow } from "../execute/types.ts";
@@ -99,7 +98,7 @@ export abstract class RunWriter {
   protected putDocuments(held: HeldFiles, end: RunEnd): SummaryDocument {
     const state = this.finalState(end), texts = documentTexts(this.record, state);
     for (const [name, document] of staticDocuments(this.record)) {
-      const text = textBytes(document);
+      const text = prettyBytes(document);
       held.putDocument(name, text);
       this.written.set(name, sha256Hex(text));
     }
@@ -262,7 +261,7 @@ export class BundleWriter extends RunWriter {
     makeFolder(nursery);
     try {
       for (const [name, document] of staticDocuments(record)) {
-        const text = textBytes(document);
+        const text = prettyBytes(document);
         files.write(inside(nursery, name), text, false);
         this.written.set(name, sha256Hex(text));
       }
@@ -354,9 +353,6 @@ function staticDocuments(record: RunRecord): [string, Value][] {
   return [[AUTHORED_FILE, record.authored], [RECIPE_FILE, record.recipe], [PLAN_FILE, record.plan]];
 }
 
-/** The file of a document. */
-const textBytes = (document: Serializable): Uint8Array => new TextEncoder().encode(prettyJson(document));
-
 export interface DocumentTexts {
   document: SummaryDocument;
   summary: Uint8Array;
@@ -366,6 +362,6 @@ export interface DocumentTexts {
 /** The summary, its file, and the file of the manifest that holds its hash. */
 export function documentTexts(record: RunRecord, state: RunState): DocumentTexts {
   const document = summaryDocument(record, state);
-  const summary = textBytes(document);
-  return { document, summary, manifest: textBytes(manifestDocument(record, state, summary)) };
+  const summary = prettyBytes(document);
+  return { document, summary, manifest: prettyBytes(manifestDocument(record, state, summary)) };
 }

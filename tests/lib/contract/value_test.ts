@@ -3,6 +3,7 @@ import {
   canonicalJson,
   compareCodePoints,
   parseJson,
+  prettyBytes,
   prettyJson,
   repeatedPart,
   sameValue,
@@ -109,5 +110,17 @@ Deno.test("a part whose text is kept is written as any other, at every indent", 
   for (let time = 0; time < 2; time++) {
     assert.equal(prettyJson(part), alone);
     assert.equal(prettyJson({ x: [part], y: part }), nested);
+    assert.equal(new TextDecoder().decode(prettyBytes({ x: [part], y: part })), nested);
   }
+});
+
+Deno.test("the bytes of a document are those of its text, whatever was written before", () => {
+  const part = repeatedPart({ unit: "µs", grid: repeatedPart({ "𝄞": [{}, []] }) });
+  const large = "é".repeat(2 ** 21), documents = [{ part, large }, { large, part: [part] }, part, "", { part }];
+  for (const document of documents) {
+    assert.equal(new TextDecoder("utf-8", { ignoreBOM: true }).decode(prettyBytes(document)), prettyJson(document));
+  }
+  const [first, second] = [prettyBytes({ a: part }), prettyBytes({ b: part })];
+  assert.equal(new TextDecoder().decode(first), prettyJson({ a: part }));
+  assert.equal(new TextDecoder().decode(second), prettyJson({ b: part }));
 });
