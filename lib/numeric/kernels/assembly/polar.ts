@@ -67,6 +67,9 @@ let size: i32 = 1;
 let bitwise: bool = false;
 let exact: bool = false;
 let tied: bool = false;
+/** While one path is followed alone: the smallest metric of the forks that it has left. */
+let alone: bool = false;
+let rival: f64 = Infinity;
 
 export function nodesOffset(): usize {
   return NODES;
@@ -114,6 +117,21 @@ export function decode(stages: i32, listSize: i32, exactChecks: bool): i32 {
   return count;
 }
 
+/**
+ * Follows the better fork alone, as a list of one path does, with min-sum check nodes. If its metric at the end is below those of all
+ * forks that it has left, no list drops it and all other words have larger metrics, since metrics never fall.
+ * @returns whether this is so: word(0) is then the first word of any list
+ */
+export function likeliest(stages: i32): bool {
+  size = 1;
+  exact = bitwise = false;
+  alone = true;
+  rival = Infinity;
+  run(stages);
+  alone = false;
+  return metric(0) < rival;
+}
+
 function run(stages: i32): void {
   count = 1;
   tied = false;
@@ -150,6 +168,7 @@ export function word(rank: i32, stages: i32): usize {
 /** Decodes a node; its bits go to the buffers of right or left children. */
 function node(stage: i32, index: i32, right: bool): void {
   const kind = load<u8>(NODES + index);
+  if (alone && metric(0) >= rival) return;
   if (kind == 1) return frozen(stage, right);
   if (kind == 2) return repetition(stage, index, right);
   if (kind == 5) return parity(index, right);
@@ -422,6 +441,7 @@ function fork(): bool {
     worst = max(worst, lower);
     best = min(best, upper);
   }
+  rival = min(rival, best);
   if (worst < best) {
     for (let path = 0; path < count; path++) {
       store<f64>(row(path), load<f64>(FORKS + (<usize>(2 * path + load<u8>(DECISIONS + path)) << 3)), METRIC);
