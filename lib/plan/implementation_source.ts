@@ -6,13 +6,13 @@
  * generated list `source_hashes.json`. A module outside the program (a user's operation) is named relative to its
  * own folder; its imports from the program are excluded.
  */
-import { fileURLToPath } from "node:url";
 import { inside } from "../artifact/inside.ts";
 import { isFolder } from "../artifact/path_kind.ts";
 import { PROGRAM_ROOT, programForm } from "../artifact/program.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex, sha256Json } from "../contract/hash.ts";
 import { compareCodePoints } from "../contract/json.ts";
+import { filePath } from "../contract/node_builtins.ts";
 import { isYoung, readDigests, type SourceFile, stampOf, writeDigests } from "./digest_file.ts";
 import { isModule, localSpecifiers } from "./scan_imports.ts";
 
@@ -46,6 +46,7 @@ const DIGESTS = "source_digests.json";
 /** The files of modules, cached while unchanged. */
 export class SourceFiles implements SourceHashes {
   readonly #root: string;
+  #rootPath: string | undefined;
   #files = new Map<string, SourceFile>();
   /** Folder of the stored digests, until they are read and after. */
   #folder: string | undefined;
@@ -131,9 +132,14 @@ export class SourceFiles implements SourceHashes {
     return files;
   }
 
+  #pathOf(url: string): string {
+    if (!url.startsWith(this.#root) || url.includes("%")) return filePath(url);
+    return (this.#rootPath ??= filePath(this.#root)) + url.slice(this.#root.length);
+  }
+
   /** A regular file, cached while unchanged; null for anything else. */
   #read(url: string): SourceFile | null {
-    const location = fileURLToPath(url);
+    const location = this.#pathOf(url);
     let info: Deno.FileInfo;
     try {
       info = Deno.statSync(location);
@@ -146,7 +152,7 @@ export class SourceFiles implements SourceHashes {
     if (known?.stamp === stamp) return known;
     const bytes = Deno.readFileSync(location);
     const imports = isModule(url)
-      ? localSpecifiers(new TextDecoder().decode(bytes)).map((specifier) => withoutSuffix(new URL(specifier, url)))
+      ? localSpecifiers(new TextDecoder().decode(bytes)).map((specifier) => resolved(specifier, url))
       : [];
     const file = { stamp, sha256: sha256Hex(bytes), imports };
     if (!isYoung(info)) {
@@ -271,8 +277,18 @@ function readsItself(): boolean {
   }
 }
 
-function withoutSuffix({ href }: URL): string {
-  return href.replace(/[?#].*/, "");
+/** Paths of plain names, which need no parser of URLs. */
+const PLAIN_PATH = /^(?:\.\/|(?:\.\.\/)+)(?:\w[\w.-]*\/)*\w[\w.-]*$/;
+
+/** The URL of a specifier of a module, without query and fragment. */
+function resolved(specifier: string, base: string): string {
+  if (!base.startsWith("file:") || !PLAIN_PATH.test(specifier)) {
+    return new URL(specifier, base).href.replace(/[?#].*/, "");
+  }
+  let folder = base.lastIndexOf("/"), at = specifier.startsWith("./") ? 2 : 0;
+  for (; specifier.startsWith("../", at); at += 3) folder = base.lastIndexOf("/", folder - 1);
+  // Above the root of the file system there is nothing.
+  return folder < "file://".length ? new URL(specifier, base).href : base.slice(0, folder + 1) + specifier.slice(at);
 }
 
 /** The path of a URL relative to a folder, with `../` for a URL outside it. Exported for tests. */

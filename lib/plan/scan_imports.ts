@@ -6,12 +6,8 @@
  * that looks like an import can only add an existing file, and adds the same one everywhere.
  */
 
-const SPECIFIERS = [
-  /\bfrom\s*["'](\.[^"'\n]*)["']/g,
-  /\bimport\s*\(?\s*["'](\.[^"'\n]*)["']/g,
-];
-/** Looked for only in a module with `import.meta.url`. */
-const ASSETS = /\bnew\s+URL\s*\(\s*["'](\.[^"'\n]*)["']\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+/** The rest of a specifier behind its first quote, and that of the URL of an asset behind its second. */
+const SPECIFIER = /\.[^"'\n]*(?=["'])/y, ASSET_END = /\s*,\s*import\.meta\.url\s*,?\s*\)/y;
 
 const LINE_END = /[\n\r\u2028\u2029]/g;
 
@@ -47,12 +43,39 @@ function withoutComments(source: string, mark: string): string {
   return kept + source.slice(from);
 }
 
-/** The relative specifiers of a module, each once, in order of first appearance per form. */
+/** The index behind the last character before a place that is no white space. */
+function beforeSpace(code: string, at: number): number {
+  while (at > 0 && /\s/.test(code[at - 1])) at--;
+  return at;
+}
+
+/** Whether a word ends at a place. */
+const endsWord = (code: string, word: string, end: number): boolean =>
+  code.startsWith(word, end - word.length) && !/\w/.test(code[end - word.length - 1] ?? "");
+
+/** Whether the text whose quote stands at a place names a file, by what stands before it and from `after` on. */
+function namesFile(code: string, quote: number, after: number): boolean {
+  const end = beforeSpace(code, quote);
+  if (code[end - 1] !== "(") return endsWord(code, "from", end) || endsWord(code, "import", end);
+  const called = beforeSpace(code, end - 1);
+  if (endsWord(code, "import", called)) return true;
+  if (!code.startsWith("URL", called - 3)) return false;
+  const space = beforeSpace(code, called - 3);
+  ASSET_END.lastIndex = after;
+  return space < called - 3 && endsWord(code, "new", space) && ASSET_END.test(code);
+}
+
+/** The relative specifiers of a module, each once. */
 export function localSpecifiers(source: string): string[] {
   const code = withoutComments(withoutComments(source, "/*"), "//");
   const found = new Set<string>();
-  for (const pattern of code.includes("import.meta.url") ? [...SPECIFIERS, ASSETS] : SPECIFIERS) {
-    for (const match of code.matchAll(pattern)) found.add(match[1]);
+  // Few texts begin with a dot: a search for them takes a fraction of the time of patterns for what stands before them.
+  for (const start of ['".', "'."]) {
+    for (let at = code.indexOf(start); at >= 0; at = code.indexOf(start, at + 1)) {
+      SPECIFIER.lastIndex = at + 1;
+      const specifier = SPECIFIER.exec(code)?.[0];
+      if (specifier !== undefined && namesFile(code, at, at + 2 + specifier.length)) found.add(specifier);
+    }
   }
   return [...found];
 }

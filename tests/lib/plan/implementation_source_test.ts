@@ -25,6 +25,45 @@ Deno.test("the scanner finds what a module names, and nothing else", () => {
   assert.deepEqual(localSpecifiers(SAMPLE).sort(), DATA.IMPORTS);
 });
 
+Deno.test("a text counts by the words before it, as the patterns of imports and assets say", () => {
+  const pieces = [
+    "from",
+    "import",
+    "new",
+    "URL",
+    "(",
+    ")",
+    '"./a.ts"',
+    "'../b.ts'",
+    '"',
+    "'",
+    "./c",
+    ",",
+    "\n",
+    " ",
+    "x",
+  ];
+  const all = [...pieces, "import.meta.url", "//", "/*", "*/", "$"], draws = Generator.seeded(2n);
+  const patterns = [
+    /\bfrom\s*["'](\.[^"'\n]*)["']/g,
+    /\bimport\s*\(?\s*["'](\.[^"'\n]*)["']/g,
+    /\bnew\s+URL\s*\(\s*["'](\.[^"'\n]*)["']\s*,\s*import\.meta\.url\s*,?\s*\)/g,
+  ];
+  let count = 0;
+  for (let text = 0; text < 20_000; text++) {
+    const chosen = Array.from(draws.integers(0, all.length, 12, "uint8"), (index) => all[Number(index)]).join("");
+    // Most texts that are drawn are no asset.
+    const source = text % 2 === 0 ? chosen : `${chosen}new URL("./d.ts",${chosen}import.meta.url)`;
+    const code = source.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, "").replace(/^[ \t]*\/\/.*$/gm, "");
+    const wanted = new Set(
+      patterns.flatMap((pattern) => [...code.matchAll(pattern)].map(([, specifier]) => specifier)),
+    );
+    count += wanted.size;
+    assert.deepEqual(localSpecifiers(source).sort(), [...wanted].sort(), JSON.stringify(source));
+  }
+  assert.ok(count > 1000, String(count));
+});
+
 Deno.test("comments hide what they name exactly as the patterns of comments say", () => {
   const pieces = [
     "/*",
@@ -46,7 +85,7 @@ Deno.test("comments hide what they name exactly as the patterns of comments say"
     const source = Array.from(draws.integers(0, pieces.length, 12, "uint8"), (index) => pieces[Number(index)]).join("");
     const code = source.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, "").replace(/^[ \t]*\/\/.*$/gm, "");
     const wanted = [code.includes('from "./a.ts"') && "./a.ts", code.includes('import("./b.ts")') && "./b.ts"];
-    const found = localSpecifiers(source);
+    const found = localSpecifiers(source).sort();
     // A letter before the word makes another word of it.
     if (!/x(from|import)/.test(code)) assert.deepEqual(found, wanted.filter(Boolean), JSON.stringify(source));
   }
