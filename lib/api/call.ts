@@ -133,8 +133,13 @@ interface Definition<
 }
 
 type Findings = readonly Diagnostic[];
-/** A result with findings needs a declaration of them. */
-type Declared<Out> = [Extract<Out, { diagnostics: Findings } | { warnings: Findings }>] extends [never] ? unknown
+/** The rows of a list, and of the lists in an object. */
+type RowsOf<Out> = Out extends readonly (infer Row)[] ? Row
+  : Out extends object ? { [Name in keyof Out]: Out[Name] extends readonly (infer Row)[] ? Row : never }[keyof Out]
+  : never;
+/** A result with findings, or with rows that have them, needs a declaration of them. */
+type Declared<Out> = [Extract<Out | RowsOf<Out>, { diagnostics: Findings } | { warnings: Findings }>] extends [never]
+  ? unknown
   : { findings(result: NoInfer<Out>): Findings };
 
 /** Declares a call; its name is its place in the table, `runs.prune`. */

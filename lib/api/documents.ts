@@ -40,6 +40,10 @@ export const DIAGNOSTIC = documentOf<Diagnostic>(z.object({
 export const ownDiagnostics = ({ diagnostics }: { diagnostics: readonly Diagnostic[] }) => diagnostics;
 export const ownWarnings = ({ warnings }: { warnings: readonly Diagnostic[] }) => warnings;
 
+/** The findings on a row of a list; each names the row. */
+export const rowFindings = (name: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
+  diagnostics.map((item) => ({ ...item, message: `${name}: ${item.message}` }));
+
 /** A published document with its `warnings`. */
 export function withWarnings(document: z.ZodType): z.ZodType {
   const shape = document instanceof z.ZodObject ? document.shape : {};

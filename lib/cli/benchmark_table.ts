@@ -2,7 +2,6 @@
 import { visibleLine } from "../contract/escape.ts";
 import { UNITS } from "../contract/metric_metadata.ts";
 import { toNumber } from "../contract/value.ts";
-import { pairsNeeded } from "../study/pack/compare.ts";
 import { differenceOf, metricFacts, ofAggregate, shownAggregates } from "../study/rows/estimates.ts";
 import { estimateText, numberText } from "../figure/number_text.ts";
 import { unitText } from "../figure/unit_text.ts";
@@ -56,21 +55,6 @@ export function comparisonTable({ comparisons }: BenchmarkResult): string {
     })),
     ["candidate", "baseline", "metric", "difference", "pairs", right("p", "p (Holm)"), right("n"), "better"],
   );
-}
-
-/**
- * What keeps every comparison from being told apart, whatever the numbers: an exact test of n pairs cannot give less
- * than 2 / 2^n, and the correction multiplies that. Null where nothing does.
- */
-export function powerRemark({ comparisons }: BenchmarkResult): string | null {
-  const tested = comparisons.filter(({ p_method }) => p_method === "sign_flip");
-  if (tested.length === 0 || tested.some(({ distinguishable }) => distinguishable)) return null;
-  const level = 1 - toNumber(tested[0].confidence_level);
-  const most = Math.max(...tested.map(({ n }) => n)), needed = pairsNeeded(tested.length, level);
-  if (most >= needed) return null;
-  return `${most} pairs cannot distinguish ${tested.length} comparisons at ${
-    numberText(level)
-  }: at least ${needed} are needed`;
 }
 
 /** Rows that did not complete, and why. */

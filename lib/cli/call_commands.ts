@@ -18,6 +18,7 @@ import {
   type Options,
   type OptionSpec,
   parsed,
+  type Remarks,
   text,
   type ValuesOf,
   whole,
@@ -85,6 +86,8 @@ export interface Face<F extends Shape, Out, Means, Given, O, Shown = Out> {
   findings?(result: Shown): readonly Diagnostic[];
   /** The findings that are printed, where others were printed before or are part of what is shown. */
   printed?(result: Shown, given: Given): readonly Diagnostic[];
+  /** Remarks for people, each under the field of the JSON that says the same. */
+  remarks?: Remarks<Shown, Given>;
   /** Prints the result for people; its JSON when left out. */
   show?(result: Shown, given: Given): string | void | Promise<string | void>;
   exit?(result: Shown, given: Given): number;
@@ -146,7 +149,7 @@ export function commandOf<
       summary: exits === undefined ? summary : `${summary}; ${exits}`,
       options: optionsOf(call, [...fields, ...without, ...Object.keys(fixed)], options),
       call: (given: AnyGiven) => own === undefined ? perform(given)() : own(given, perform(given) as Perform<F, Out>),
-      findings: face.findings ?? call.findings,
+      findings: Object.hasOwn(face, "findings") ? face.findings : call.findings,
       show: show ?? ((result) => prettyJson(result as Value)),
     } as Parameters<typeof command>[0],
   );

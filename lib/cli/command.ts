@@ -155,6 +155,8 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   findings?(result: Result): readonly Diagnostic[];
   /** The findings that people get, where others were printed before or are part of what is shown. */
   printed?(result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>): readonly Diagnostic[];
+  /** Remarks for people on standard error after `show`, each under the field of the JSON that says the same. */
+  remarks?: Remarks<Result, Call<ArgsOf<Usage>, ValuesOf<O>>>;
   /** Whether texts of the result have several lines; those of all other results are put on one line each before `show`. */
   multiline?: boolean;
   /** Prints the result for people; a returned text is printed. */
@@ -165,6 +167,11 @@ export interface CommandDefinition<Usage extends string, O extends Options, Resu
   /** The exit code of a result that is not a success. */
   exit?(result: Result, call: Call<ArgsOf<Usage>, ValuesOf<O>>): number;
 }
+
+/** Texts of remarks by fields of the JSON; null where there is nothing to remark. */
+export type Remarks<Result, Given> = Readonly<
+  Record<string, (result: Result, given: Given) => string | null | Promise<string | null>>
+>;
 
 /** A command that can be added to the program. */
 export type CommandSpec = CommandDefinition<string, Options, unknown>;
@@ -247,6 +254,10 @@ async function perform(spec: CommandSpec, command: Command, args: unknown[]): Pr
       context.findings(spec.printed?.(shown, call) ?? spec.findings?.(shown) ?? []);
       const text = await spec.show(shown, call);
       if (typeof text === "string") context.print(text);
+      for (const remark of Object.values(spec.remarks ?? {})) {
+        const text = await remark(shown, call);
+        if (text !== null) context.note(text);
+      }
     }
   } finally {
     progress.done();

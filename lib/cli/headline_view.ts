@@ -1,7 +1,7 @@
 /** What the numbers of a run need beside them: the metrics of its task, and remarks without which a number misleads. */
-import { isNumber, isObject, type JsonObject, toNumber, type Value } from "../contract/value.ts";
-import type { StepDocument } from "../recipe/types.ts";
+import type { JsonObject } from "../contract/value.ts";
 import { numberText } from "../figure/number_text.ts";
+import { type FilledRate, filledRates, metricRemark, valueOf } from "../run/metric_remarks.ts";
 import type { Session } from "../api/session.ts";
 
 export interface HeadlineView {
@@ -11,14 +11,6 @@ export interface HeadlineView {
   filled: readonly FilledRate[];
   /** Whether every metric is shown. */
   all: boolean;
-}
-
-interface FilledRate {
-  /** Step of the error rate. */
-  rate: string;
-  /** Step that replaces the bits. */
-  by: string;
-  policy: string;
 }
 
 /** The view of a finished run, from its documents. @throws SvcError `run_not_found`, `bundle_file_missing` */
@@ -31,53 +23,11 @@ export async function headlineView(svc: Session, id: string, all: boolean): Prom
   return { task: research?.metrics.map(({ id }) => id) ?? [], filled: filledRates(steps), all };
 }
 
-/** Parameter and values with which an operation puts zeros in place of the bits of a failed block. */
-const FILLS: Readonly<Record<string, readonly [parameter: string, ...policies: string[]]>> = {
-  "channel.nr_ldpc_decoder": ["on_tb_crc_failure", "zero_fill"],
-  "channel.nr_polar_decoder": ["on_crc_failure", "zero_fill"],
-  "channel.crc32_check": ["on_decode_failure", "gray_image", "erasure"],
-  "channel.capacity_oracle_digital_link": ["on_decode_failure", "gray_image", "erasure"],
-};
-
-function filledRates(steps: readonly StepDocument[]): FilledRate[] {
-  const byId = new Map(steps.map((step) => [step.id, step]));
-  const fillOf = (reference: Value | undefined): Omit<FilledRate, "rate"> | undefined => {
-    const step = byId.get(String(reference).split(".")[0]);
-    if (step === undefined) return undefined;
-    const [parameter, ...policies] = FILLS[step.op] ?? [];
-    const policy = parameter === undefined ? undefined : step.params[parameter];
-    if (typeof policy === "string" && policies.includes(policy)) return { by: step.id, policy };
-    for (const input of Object.values(step.inputs)) {
-      const found = fillOf(input);
-      if (found !== undefined) return found;
-    }
-  };
-  return steps.flatMap(({ id, op, inputs }) => {
-    const fill = op === "metrics.bit_error_rate" ? fillOf(inputs.candidate) : undefined;
-    return fill === undefined ? [] : [{ rate: id, ...fill }];
-  });
-}
-
-const valueOf = (metrics: Value | undefined, id: string): number | undefined => {
-  const value = isObject(metrics) ? metrics[id] : undefined;
-  return isNumber(value) ? toNumber(value) : undefined;
-};
-
-/** Share of lost packets, blocks or items by the metrics of a step; undefined where it has none. */
-function lostShare({ metrics }: JsonObject): number | undefined {
-  const arrived = valueOf(metrics, "channel.packet_success_rate") ??
-    valueOf(metrics, "channel.payload_delivery_success");
-  return valueOf(metrics, "channel.outage_rate") ?? valueOf(metrics, "channel.payload_delivery_block_error_rate") ??
-    (arrived === undefined ? undefined : 1 - arrived);
-}
-
 /**
  * The remark that belongs to a metric of a step, or null.
  *
- * - A bit error rate behind a step that put zeros in place of failed blocks: their bits count as zeros.
- * - A rate of importance sampling: its effective number of errors, and the variance reduction.
- * - Payload bits of a channel use are those that were offered where the accounting knows of no receiver; where nothing was
- *   delivered, this is said.
+ * Beside those of {@link metricRemark} a rate of importance sampling has its effective number of errors and the variance
+ * reduction, which are metrics as well.
  */
 export function remarkOn(
   metric: string,
@@ -93,13 +43,5 @@ export function remarkOn(
       numberText(reduction, "unicode", 2)
     }`;
   }
-  if (metric === "channel.effective_payload_bits_per_channel_use") {
-    const offered = valueOf(own, metric);
-    return offered !== 0 && steps.some((row) => lostShare(row) === 1) ? "offered; nothing was delivered" : null;
-  }
-  const isRate = !/_count$|^timing\./.test(metric);
-  const fill = isRate ? filled.find(({ rate }) => rate === step) : undefined;
-  const decoder = steps.find(({ id }) => id === fill?.by);
-  if (fill === undefined || decoder === undefined || !((lostShare(decoder) ?? 0) > 0)) return null;
-  return `bits of failed blocks count as zeros (${fill.policy} in ${fill.by})`;
+  return metricRemark(metric, step, steps, filled);
 }

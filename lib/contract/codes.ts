@@ -261,6 +261,7 @@ export const CODES = {
   metric_deprecated: [1, 400, "The metric is outdated.", "Use the metric that the hint names."],
   metric_label_repeated: [1, 400, "Two steps report the same metric name.", "Give each step its own label."],
   metric_out_of_range: [1, 400, "A metric that is a fraction is not from 0 to 1.", "Correct the operation that reports it.", "contract"],
+  metric_qualified: [1, null, "A metric of a run counts less or other things than its name says (warning).", "Read it with the remark in the message."],
   metric_source_ambiguous: [1, 400, "Several steps report the metric that the benchmark promotes.", "Keep one, or name its step in the pack."],
   metric_source_missing: [1, 400, "No step reports the metric that the benchmark promotes.", "Add a step that reports it, or correct the pack."],
   model_unavailable: [5, null, "The model is not on this machine, or does not fit the operation.", "Fetch it: svc models fetch; the hint names other remedies."],

@@ -2,8 +2,9 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { inside, type InsidePath } from "../artifact/inside.ts";
 import { entryInfo, exists } from "../artifact/path_kind.ts";
-import { SvcError } from "../contract/error.ts";
-import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, SUMMARY_FILE } from "./documents.ts";
+import { type Diagnostic, SvcError } from "../contract/error.ts";
+import { AUTHORED_FILE, MANIFEST_FILE, PRUNED_FILE, RECIPE_FILE, SUMMARY_FILE } from "./documents.ts";
+import { metricFindings } from "./metric_remarks.ts";
 import { readDocument } from "./read.ts";
 import { isRunId } from "./reservation.ts";
 import { listFiles } from "./files.ts";
@@ -42,6 +43,18 @@ export function openRun(workspace: Workspace, wanted: string, { paths = false }:
     throw new SvcError("bundle_schema_invalid", `Cannot use ${wanted}: ${summary.run_id} is no id of a run`);
   }
   return { run_id: summary.run_id, directory, summary, manifest: readDocument(directory, MANIFEST_FILE) };
+}
+
+/** The remarks on the metrics of a stored run; a damaged bundle is shown without those that need its recipe. */
+export function storedFindings({ directory, summary }: Pick<ShownRun, "directory" | "summary">): Diagnostic[] {
+  return metricFindings(summary.steps, () => {
+    try {
+      return readDocument(directory, RECIPE_FILE).steps;
+    } catch (error) {
+      if (error instanceof SvcError) return [];
+      throw error;
+    }
+  }, ["steps"]);
 }
 
 /** The row of a run, and the folder of its bundle. */

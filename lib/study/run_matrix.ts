@@ -19,6 +19,7 @@ import type { SummaryDocument } from "../run/bundle_schema.ts";
 import { captureEnvironment } from "../run/environment.ts";
 import { BundleCommits, type CommitOptions } from "../run/commits.ts";
 import { checkOptions } from "../run/execution.ts";
+import { metricFindings } from "../run/metric_remarks.ts";
 import { keptBy } from "../run/prune.ts";
 import { checkResources, writtenResources } from "../run/resources.ts";
 import {
@@ -89,7 +90,7 @@ export interface MatrixRunResult {
   canonical_matrix: MatrixExpansion["canonical_matrix"];
   /** The selected variants, in the order of the matrix. */
   rows: MatrixRow[];
-  /** Warnings and infos of compiler and planner, and a warning for each damaged run. */
+  /** Warnings and infos of compiler and planner, a warning for each damaged run, and remarks on metrics. */
   diagnostics: Diagnostic[];
 }
 
@@ -118,7 +119,14 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
     recipe_name: expansion.recipe!.name,
     canonical_matrix: expansion.canonical_matrix,
     rows,
-    diagnostics: [...diagnostics, ...damaged],
+    diagnostics: [
+      ...diagnostics,
+      ...damaged,
+      ...rows.flatMap(({ metrics }, at) => {
+        const steps = Object.entries(metrics).map(([id, metrics]) => ({ id, metrics }));
+        return metricFindings(steps, () => points[at].planned.recipe.steps, ["rows", at, "metrics"]);
+      }),
+    ],
   };
 }
 

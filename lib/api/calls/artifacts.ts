@@ -3,7 +3,7 @@ import { z } from "../../contract/zod.ts";
 import type { ArtifactDetail, ArtifactRow, ArtifactStore, ArtifactVerification } from "../../training/store.ts";
 import { call } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { documentOf, ownDiagnostics } from "../documents.ts";
+import { documentOf, ownDiagnostics, rowFindings } from "../documents.ts";
 import { flag, text, texts } from "../fields.ts";
 
 const REFERENCE = { artifact: z.string().describe("id, digest or path") };
@@ -81,6 +81,7 @@ export const artifacts = {
     cli: {},
     tool: true,
     publish: (rows: ArtifactRow[]) => ({ artifacts: rows.map(published) }),
+    findings: (rows: ArtifactRow[]) => rows.flatMap(({ id, diagnostics }) => rowFindings(id, diagnostics)),
     async run(core, { operation }): Promise<ArtifactRow[]> {
       await known(core, operation);
       return (await storing()).listTrainedArtifacts(await storeOf(core), { operation });

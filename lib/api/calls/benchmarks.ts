@@ -1,6 +1,6 @@
 /** Benchmarks: packs, their runs, and the results. */
 import { isAbsolute, relative } from "../../contract/paths.ts";
-import { refusal, SvcError } from "../../contract/error.ts";
+import { type Diagnostic, refusal, SvcError } from "../../contract/error.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
@@ -162,6 +162,15 @@ async function loaded(
   throw refusal("pack_invalid", `Cannot use the pack ${name}`, found.diagnostics);
 }
 
+/** A result with the findings on itself; `diagnostics` are those on its pack. */
+async function withFindings<Made extends Pick<BenchmarkRunResult, "result">>(made: Made) {
+  const { resultFindings } = await import("../../study/report/result_findings.ts");
+  return { ...made, found: resultFindings(made.result) };
+}
+const allFindings = (
+  { diagnostics, found = [] }: { diagnostics: readonly Diagnostic[]; found?: Diagnostic[] },
+) => [...diagnostics, ...found];
+
 /** What runs of a pack get from the session. */
 async function running(core: SessionCore, pack: PackSource, { cancellation = createCancellation() }: Cancellable) {
   return { ...await core.means(), pack: await filesOf(core, pack), cancellation };
@@ -171,8 +180,12 @@ async function stored({ workspace }: SessionCore, id: string) {
   return (await import("../../study/rows/store.ts")).showBenchmarkResult(workspace, id);
 }
 
+/** A result of a run, with the findings on itself. */
+type FoundResult = BenchmarkRunResult & { found: Diagnostic[] };
+
 /** A result over HTTP, whole or with a page of its rows. */
 type ShownResult = ResultDocument & { page?: { count: number; next_rows_after: number | null } };
+type StoredResult = { result: ShownResult; directory: string; found: Diagnostic[] };
 
 export const benchmarks = {
   /** The packs of the project and of the program; `path` is relative to the project, null for a pack of the program. */
@@ -288,11 +301,11 @@ export const benchmarks = {
       drop: DROP,
     },
     args: ["pack"],
-    findings: ownDiagnostics,
-    async run(core, { pack, ...fields }, means: Means<typeof ROWS>): Promise<BenchmarkRunResult> {
+    findings: allFindings,
+    async run(core, { pack, ...fields }, means: Means<typeof ROWS>): Promise<FoundResult> {
       const { runBenchmark } = await import("../../study/run_benchmark.ts");
       const given = { ...camelKeys(fields), ...means, ...await running(core, pack, means) };
-      return await core.withPool((execute) => runBenchmark({ ...given, execute }));
+      return await withFindings(await core.withPool((execute) => runBenchmark({ ...given, execute })));
     },
   }),
 
@@ -331,11 +344,13 @@ export const benchmarks = {
       into: text("id of the result (default: from the pack and the time)", "result"),
     },
     args: ["pack", "folders"],
-    findings: ownDiagnostics,
+    findings: allFindings,
     async run(core, { pack, folders, into: resultId }, means: Pick<PackRun, "onEvent"> & Cancellable) {
       const { mergeShards } = await import("../../study/run_benchmark.ts");
       const { onEvent } = means;
-      return await mergeShards(folders, { ...await running(core, pack, means), onEvent, resultId });
+      return await withFindings(
+        await mergeShards(folders, { ...await running(core, pack, means), onEvent, resultId }),
+      );
     },
   }),
 
@@ -358,12 +373,12 @@ export const benchmarks = {
       resume: text("continue a submitted benchmark; missing rows are submitted again", "result"),
     },
     args: ["pack"],
-    findings: ownDiagnostics,
+    findings: allFindings,
     async run(
       core,
       { pack, on, shards, retries = 2, sbatch, hosts, detach, resume, ...fields },
       means: EngineMeans,
-    ): Promise<BenchmarkRunResult | BenchmarkStatus & Pick<BenchmarkRunResult, "diagnostics">> {
+    ): Promise<FoundResult | BenchmarkStatus & Pick<BenchmarkRunResult, "diagnostics"> & { found?: undefined }> {
       const [{ followBenchmark, recordOf, resumeWith, statusOf, submitBenchmark }, { optionWords }] = await Promise.all(
         [
           engine(),
@@ -404,7 +419,8 @@ export const benchmarks = {
         );
       const following = { record, loaded: ready, workspace, retries, again: before !== null, cancellation, onEvent };
       const made = (detach ? null : await followBenchmark(following)) ?? await statusOf(workspace, record.result_id);
-      return { ...made, diagnostics: ready.diagnostics };
+      const checked = { ...made, diagnostics: ready.diagnostics };
+      return "result" in checked ? await withFindings(checked) : checked;
     },
   }),
 
@@ -506,8 +522,9 @@ export const benchmarks = {
     },
     cli: { usage: "<result>", without: ["rows_after", "limit"] },
     tool: "results_show",
-    publish: ({ result }: { result: ShownResult; directory: string }) => result,
-    async run(core, { result_id, rows_after, limit }): Promise<{ result: ShownResult; directory: string }> {
+    publish: ({ result }: StoredResult) => result,
+    findings: ({ found }: StoredResult) => found,
+    async run(core, { result_id, rows_after, limit }): Promise<StoredResult> {
       const shown = await stored(core, result_id);
       if (rows_after !== undefined || limit !== undefined) {
         const { pageOfRows } = await import("../../study/rows/stored_rows.ts");
@@ -517,9 +534,11 @@ export const benchmarks = {
         return {
           result: { ...result, recipes, page: { count: all, next_rows_after: next < all ? next : null } },
           directory,
+          // They need all rows.
+          found: [],
         };
       }
-      return displayed(shown, async () => {
+      return displayed(await withFindings(shown), async () => {
         const { reportTables } = await import("../../study/report/report_tables.ts");
         const { cellTexts, tableMarkdown } = await import("../../study/report/table.ts");
         const tables = reportTables(shown.result, "unicode").filter(({ id }) => id !== "intervals");

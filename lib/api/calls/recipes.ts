@@ -25,7 +25,7 @@ import { templateAt } from "../../template/catalog.ts";
 import type { AuthoredRecipe, RecipeInput } from "../authored_recipe.ts";
 import { call, type CallOptions, type Camel, camelKeys, type Cancellable } from "../call.ts";
 import type { SessionCore } from "../core.ts";
-import { DIAGNOSTIC, documentOf, OBJECT, ownDiagnostics, ownWarnings, valueOf } from "../documents.ts";
+import { DIAGNOSTIC, documentOf, OBJECT, ownDiagnostics, ownWarnings, rowFindings, valueOf } from "../documents.ts";
 import { DROP, flag, IGNORE_ESTIMATE, LINT, MODE, oneOf, PLAN_CACHE, RECIPE, text, WORKERS } from "../fields.ts";
 import type { FileFacts, RecipeFacts } from "../recipe_facts.ts";
 
@@ -143,6 +143,9 @@ const reading = () => import("../authored_recipe.ts");
 const authored = async (recipe: RecipeInput): Promise<AuthoredRecipe> => (await reading()).authored(recipe);
 const planner = () => import("../../plan/planner.ts");
 
+/** A run with the remarks on its metrics. */
+type FoundRun = RunResult & { found: Diagnostic[] };
+
 export const recipes = {
   /**
    * The recipes beside own operations, and those of the project and of the program, sorted by path. A file of the project
@@ -154,6 +157,7 @@ export const recipes = {
     publish: (rows: RecipeFileRow[]) => ({ recipes: rows }),
     cli: {},
     tool: true,
+    findings: (rows: RecipeFileRow[]) => rows.flatMap(({ path, diagnostics }) => rowFindings(path, diagnostics)),
     run: (core) => listed(core),
   }),
 
@@ -534,13 +538,16 @@ export const recipes = {
   run: call("Run a recipe and write a run bundle", {
     fields: RUN,
     args: ["recipe"],
-    findings: ({ summary }: RunResult) => (summary.warnings ?? []) as Diagnostic[],
+    findings: ({ summary, found }: FoundRun) => [...(summary.warnings ?? []) as Diagnostic[], ...found],
     async run(
       core,
       { recipe, ...fields },
       { prepared, ...means }: Means<RecipeRun, typeof RUN> & { prepared?: PreparedRun },
-    ): Promise<RunResult> {
-      const { announceWarnings, preparedHolds, runPrepared } = await import("../../run/run.ts");
+    ): Promise<FoundRun> {
+      const [{ announceWarnings, preparedHolds, runPrepared }, { metricFindings }] = await Promise.all([
+        import("../../run/run.ts"),
+        import("../../run/metric_remarks.ts"),
+      ]);
       const options = { ...camelKeys(fields), ...means };
       const source = await authored(recipe);
       const running = { ...options, ...await core.means(), cancellation: means.cancellation ?? createCancellation() };
@@ -548,7 +555,11 @@ export const recipes = {
         const holds = prepared !== undefined && await preparedHolds(prepared, running);
         const current = holds ? prepared : await prepare(core, source, options);
         announceWarnings(current.planned.diagnostics, means.onEvent);
-        return await runPrepared(current, { ...running, execute });
+        const result = await runPrepared(current, { ...running, execute });
+        return {
+          ...result,
+          found: metricFindings(result.summary.steps, () => current.planned.recipe.steps, ["steps"]),
+        };
       });
     },
   }),

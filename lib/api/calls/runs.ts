@@ -1,6 +1,6 @@
 /** Runs: list, show, verify, reproduce, compare, prune, restore and remove bundles. */
 import { join, resolve } from "../../contract/paths.ts";
-import { SvcError } from "../../contract/error.ts";
+import { type Diagnostic, SvcError } from "../../contract/error.ts";
 import { MAX_BLOCK_VALUES } from "../../artifact/array_block.ts";
 import { SERIES_KINDS, SERIES_RANGES } from "../../artifact/array_series.ts";
 import type { Float, JsonObject } from "../../contract/value.ts";
@@ -411,8 +411,12 @@ export const runs = {
       ({ summary: bundlePaths(summary, run_id), manifest }) as unknown as RunDocuments,
     tool: true,
     cli: { usage: "<run>" },
-    run: async ({ workspace }, { run_id }, options: ByPath) =>
-      (await import("../../run/bundle_place.ts")).openRun(workspace, run_id, options),
+    findings: ({ found }: ShownRun & { found: Diagnostic[] }) => found,
+    async run({ workspace }, { run_id }, options: ByPath) {
+      const { openRun, storedFindings } = await import("../../run/bundle_place.ts");
+      const shown = openRun(workspace, run_id, options);
+      return { ...shown, found: storedFindings(shown) };
+    },
   }),
 
   /** Summaries by full ids; null where a bundle has none that can be read. */

@@ -50,22 +50,26 @@ const callCommands = commandsOf("artifact", artifacts, {
       unlisted,
       artifact,
     }),
-    show({ outcome, artifact, unlisted }, { context }) {
-      if (unlisted.length > 0) {
-        context.note(`Left out, because the manifest does not list them: ${unlisted.join(", ")}`);
-      }
-      return `${context.paint("green", outcome)}  ${artifact.id}: ${artifact.name}\n  ${artifact.path}\n` +
-        `  artifact_package_sha256: ${artifact.package_sha256}`;
+    remarks: {
+      unlisted: ({ unlisted }) =>
+        unlisted.length === 0 ? null : `Left out, because the manifest does not list them: ${unlisted.join(", ")}`,
     },
+    show: ({ outcome, artifact }, { context }) =>
+      `${context.paint("green", outcome)}  ${artifact.id}: ${artifact.name}\n  ${artifact.path}\n` +
+      `  artifact_package_sha256: ${artifact.package_sha256}`,
   },
   list: {
     options: { format: TABLE_FORMAT },
     examples: ["svc artifact list --operation demodulation.neural_receiver_adapter"],
     json: (artifacts) => ({ schema_version: 1, artifacts }),
-    show(artifacts, { context, options: { format } }) {
-      if (artifacts.length === 0 && format === "table") {
-        return context.note("No artifacts here. Import one with: svc artifact import <package>");
-      }
+    // `artifact verify` prints those of one.
+    printed: () => [],
+    remarks: {
+      artifacts: ({ length }, { options: { format } }) =>
+        length > 0 || format !== "table" ? null : "No artifacts here. Import one with: svc artifact import <package>",
+    },
+    show(artifacts, { options: { format } }) {
+      if (artifacts.length === 0 && format === "table") return;
       const rows = artifacts.map((row) => ({
         artifact: row.id,
         digest: format === "table" ? (row.package_sha256 ?? "").slice(0, DIGITS) : row.package_sha256,

@@ -1,6 +1,6 @@
 /** `svc benchmark`: packs of recipes compared under one protocol, and their results. */
 import type { BenchmarkResult } from "../../study/pack/types.ts";
-import { refusal, SvcError } from "../../contract/error.ts";
+import { type Diagnostic, refusal, SvcError } from "../../contract/error.ts";
 import { visibleLine } from "../../contract/escape.ts";
 import { isNumber, toNumber } from "../../contract/value.ts";
 import { estimateText } from "../../figure/number_text.ts";
@@ -37,14 +37,12 @@ const MOST_PROBLEMS = 100;
 
 async function showResult(result: BenchmarkResult, directory: string, context: CliContext): Promise<string> {
   const [
-    { aggregateTable, comparisonTable, powerRemark, problemLines },
-    { channelUseRemark },
-    { countsOf, firstOf, recipeRows },
+    { aggregateTable, comparisonTable, problemLines },
+    { countsOf, firstOf },
     { problemsOf },
     { packRateDifferences },
   ] = await Promise.all([
     import("../benchmark_table.ts"),
-    import("../../study/pack/equal_uses.ts"),
     import("../../study/rows/stored_rows.ts"),
     import("../../study/report/report_tables.ts"),
     import("../../study/report/rate_differences.ts"),
@@ -63,13 +61,10 @@ async function showResult(result: BenchmarkResult, directory: string, context: C
       })`;
     context.print(`BD-rate  ${method} against ${differences!.baseline}: ${text}${interval}`);
   }
-  for (const remark of [powerRemark(result), channelUseRemark(result, recipeRows(result))]) {
-    if (remark !== null) context.note(remark);
-  }
   const { count: all, completed } = countsOf(result);
   const problems = completed === all ? [] : problemLines([...firstOf(problemsOf(result), MOST_PROBLEMS)]);
   for (const line of problems) context.print(context.paint("yellow", line));
-  if (all - completed > problems.length) context.note(`${all - completed - problems.length} more did not complete`);
+  if (all - completed > problems.length) context.print(`${all - completed - problems.length} more did not complete`);
   const color = result.status === "completed" ? "green" : result.status === "failed" ? "red" : "yellow";
   const reason = result.incomplete_reason === undefined ? "" : `, ${result.incomplete_reason}`;
   return `\n${context.paint(color, result.status)}  ${result.result_id}: ` +
@@ -102,8 +97,9 @@ const [LIST, ...STORED] = commandsOf("benchmark", calls, {
   ...reportFaces,
   packs: {
     json: (packs) => ({ schema_version: 1, packs }),
-    show(packs, { context }) {
-      if (packs.length === 0) return context.note("No packs. Put one into benchmarks/");
+    remarks: { packs: (packs) => packs.length > 0 ? null : "No packs. Put one into benchmarks/" },
+    show(packs) {
+      if (packs.length === 0) return;
       return formatTable(
         packs.map(({ name, tier, task, recipes, title, problem }) => ({
           pack: name,
@@ -119,8 +115,9 @@ const [LIST, ...STORED] = commandsOf("benchmark", calls, {
   status: { show: (status, { context }) => statusText(status, context) },
   submitted: {
     json: (submitted) => ({ schema_version: 1, submitted }),
-    show(submitted, { context }) {
-      if (submitted.length === 0) return context.note("No engine makes a result now");
+    remarks: { submitted: ({ length }) => length > 0 ? null : "No engine makes a result now" },
+    show(submitted) {
+      if (submitted.length === 0) return;
       return formatTable(
         submitted.flatMap((one): Record<string, string | number | null>[] => {
           const { result_id: result } = one;
@@ -154,10 +151,12 @@ const [LIST, ...STORED] = commandsOf("benchmark", calls, {
   },
   results: {
     json: (results) => ({ schema_version: 1, results }),
-    show(results, { context }) {
-      if (results.length === 0) {
-        return context.note("No results yet. Start with: svc benchmark run bit_transport/ber_theory_v1");
-      }
+    remarks: {
+      results: ({ length }) =>
+        length > 0 ? null : "No results yet. Start with: svc benchmark run bit_transport/ber_theory_v1",
+    },
+    show(results) {
+      if (results.length === 0) return;
       return formatTable(
         results.map((row) => ({
           result: row.result_id,
@@ -197,7 +196,10 @@ const [LIST, ...STORED] = commandsOf("benchmark", calls, {
       context.print(resultDiffTable(report));
       const { a_view_sha256: a, b_view_sha256: b } = report;
       if (a !== null && b !== null) context.print(a === b ? `\nview ${a} of both` : `\nview ${a}\nview ${b}`);
-      if (!report.same_pack) context.note("The two are of different packs, or of different versions of one");
+    },
+    remarks: {
+      same_pack: ({ same_pack }) =>
+        same_pack ? null : "The two are of different packs, or of different versions of one",
     },
   },
   ...exchangeFaces("benchmark", "20260101T120000Z_ber_theory_v1"),
@@ -302,7 +304,7 @@ export const benchmarkCommands: CommandSpec[] = [
     async call(
       { svc, args: [packs], options, context },
       perform,
-    ): Promise<(BenchmarkRunResult | BenchmarkStatus) & Partial<Pick<BenchmarkRunResult, "diagnostics">>> {
+    ): Promise<(BenchmarkRunResult | BenchmarkStatus) & { diagnostics?: Diagnostic[]; found?: Diagnostic[] }> {
       const { on, shards, retries, sbatch, hosts, program, detach, retainBackingRuns, keep, drop } = options;
       if (on === undefined) {
         refuseOptions({ shards, retries, sbatch, hosts, program, detach }, "without --on", "svc benchmark run --help");
@@ -321,16 +323,21 @@ export const benchmarkCommands: CommandSpec[] = [
       }
       return made;
     },
-    json: ({ diagnostics: _, ...made }) => "result" in made ? made.result : { schema_version: 1, ...made },
-    findings: ({ diagnostics = [] }) => diagnostics,
-    // Without an engine they came before the first row.
-    printed: ({ diagnostics = [] }, { options: { on } }) => on === undefined ? [] : diagnostics,
+    json: ({ diagnostics: _, found: _found, ...made }) =>
+      "result" in made ? made.result : { schema_version: 1, ...made },
+    findings: ({ diagnostics = [], found = [] }) => [...diagnostics, ...found],
+    // Without an engine those on the pack came before the first row.
+    printed: ({ diagnostics = [], found = [] }, { options: { on } }) =>
+      on === undefined ? found : [...diagnostics, ...found],
     async show(made, { context }) {
       if ("result" in made) context.print(await showResult(made.result, made.directory, context));
       else context.print(statusText(made, context));
-      const { result_id, status } = "result" in made ? made.result : made;
-      if (status === "completed") return;
-      context.note(`Continue with: ${resumeCommand(context.words, result_id)}`);
+    },
+    remarks: {
+      status(made, { context }) {
+        const { result_id, status } = "result" in made ? made.result : made;
+        return status === "completed" ? null : `Continue with: ${resumeCommand(context.words, result_id)}`;
+      },
     },
     exit: (made, { options: { detach } }) =>
       detach || "result" in made && made.result.status === "completed" ? EXIT.ok : EXIT.runFailed,
@@ -376,7 +383,7 @@ export const benchmarkCommands: CommandSpec[] = [
     examples: ["svc benchmark merge my_pack.yaml shards/0 shards/1 shards/2 shards/3"],
     cancellable: true,
     json: ({ result }) => result,
-    printed: () => [],
+    printed: ({ found }) => found,
     show: ({ result, directory }, { context }) => showResult(result, directory, context),
     exit: ({ result }) => result.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),

@@ -6,7 +6,6 @@ import { FIGURE_TYPES } from "../../figure/types.ts";
 import { benchmarks } from "../../api/calls/benchmarks.ts";
 import { facesOf } from "../call_commands.ts";
 import { list, text } from "../command.ts";
-import type { CliContext } from "../context.ts";
 
 const documentOf = ({ result_id, result_sha256, directory, files }: WrittenFiles) => ({
   schema_version: 1,
@@ -16,11 +15,11 @@ const documentOf = ({ result_id, result_sha256, directory, files }: WrittenFiles
   files,
 });
 
-/** Prints the folder of written files and their names. */
-export function showFiles({ directory, files }: WrittenFiles, { context }: { context: CliContext }): string {
-  context.note(`written to ${directory}`);
-  return files.join("\n");
-}
+/** Prints the names of written files, and their folder. */
+export const showFiles = {
+  show: ({ files }: Pick<WrittenFiles, "files">) => files.join("\n"),
+  remarks: { directory: ({ directory }: Pick<WrittenFiles, "directory">) => `written to ${directory}` },
+};
 
 /** A style by its name or file. @throws SvcError `file_not_found` */
 export async function readStyle(wanted = "svc") {
@@ -48,7 +47,7 @@ export const reportFaces = facesOf(benchmarks, {
       "svc benchmark export 20260101T120000Z_ber_theory_v1 --out paper/evidence --evidence",
     ],
     json: documentOf,
-    show: showFiles,
+    ...showFiles,
   },
   plot: {
     choices: { type: FIGURE_TYPES },
@@ -68,11 +67,11 @@ export const reportFaces = facesOf(benchmarks, {
       const { plot, x, y, group } = written.plot;
       return { ...documentOf(written), plot, x: x || null, y: y || null, group };
     },
-    show: showFiles,
+    ...showFiles,
   },
   publish: {
     examples: ["svc benchmark publish 20260101T120000Z_ber_theory_v1 --slug ber --out site"],
     json: documentOf,
-    show: showFiles,
+    ...showFiles,
   },
 });

@@ -71,9 +71,12 @@ export const dataCommands: CommandSpec[] = commandsOf("data", data, {
     exit: (files) => areSound(files) ? EXIT.ok : EXIT.differs,
   },
   sets: {
-    show({ sets, truncated }, { context }) {
-      if (truncated) context.note("There is more than is listed");
-      if (sets.length === 0) return context.note("No data here yet. Start with: svc data make-manifest <path>");
+    remarks: {
+      truncated: ({ truncated }) => truncated ? "There is more than is listed" : null,
+      sets: ({ sets }) => sets.length > 0 ? null : "No data here yet. Start with: svc data make-manifest <path>",
+    },
+    show({ sets }) {
+      if (sets.length === 0) return;
       const rows = sets.map(({ path, kind, id, sample_count: samples, state }) => ({
         data: path,
         kind,

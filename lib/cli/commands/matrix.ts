@@ -98,17 +98,27 @@ export const matrixCommands: CommandSpec[] = [
     printed: () => [],
     async show(result, { context, options: { format } }) {
       if ("points" in result) return await showCrossing(result, format, context);
-      const { status, recipe_name, rows, view } = result;
       if (format === "json") return prettyJson(documentOf(result));
       const { matrixTable } = await import("../matrix_table.ts");
-      context.print(matrixTable(rows, format, view));
-      const color = status === "completed" ? "green" : status === "canceled" ? "yellow" : "red";
-      const replaced = rows.flatMap(({ replaced }) => replaced).length;
-      const outcome = `${context.paint(color, status)}  ${recipe_name}: ${countText(rows)}` +
-        (replaced === 0 ? "" : `; replaced ${counted(replaced, "unfinished run")}`);
-      // After data for other programs, remarks go to standard error.
-      if (format === "table") context.print(`\n${outcome}`);
-      else context.note(outcome);
+      context.print(matrixTable(result.rows, format, result.view));
+      if (format === "table") context.print(`\n${matrixOutcome(result, context)}`);
+    },
+    remarks: {
+      // After data for other programs, the outcome goes to standard error.
+      status: (result, { context, options: { format } }) =>
+        format === "table" || format === "json"
+          ? null
+          : "points" in result
+          ? crossingOutcome(result, context)
+          : matrixOutcome(result, context),
+      points: (result, { options: { format } }) =>
+        result.status === "undecided" && format !== "json"
+          ? "Give more --max-runs, or make each run longer, to decide the points that are left"
+          : null,
+      error: (result, { context: { paintError }, options: { format } }) =>
+        "points" in result && result.error !== null && format !== "json"
+          ? `${paintError("red", `error[${result.error.code}]`)}: ${result.error.message}`
+          : null,
     },
     exit: ({ status }) =>
       status === "completed" || status === "found"
@@ -130,9 +140,8 @@ async function showCrossing(
     import("../../study/crossing.ts"),
     import("../../figure/number_text.ts"),
   ]);
-  const { status, over, metric, target, bracket, estimate, points, error } = result;
+  const { over, points } = result;
   const number = (value: Value) => numberText(toNumber(value as number), "unicode", 6);
-  const what = result.against === null ? metric : `${metric} minus that of ${result.against}`;
   context.print(formatTable(
     [...points].sort((a, b) => toNumber(a.value as number) - toNumber(b.value as number)).map((point) => ({
       value: number(point.value),
@@ -141,24 +150,36 @@ async function showCrossing(
       runs: point.runs,
       side: point.side,
     })),
-    [right("value", over), right("estimate", what), right("level"), right("runs"), "side"],
+    [right("value", over), right("estimate", measured(result)), right("level"), right("runs"), "side"],
     format,
   ));
+  return format === "table" ? `\n${await crossingOutcome(result, context)}` : "";
+}
+
+const measured = ({ metric, against }: CrossingResult): string =>
+  against === null ? metric : `${metric} minus that of ${against}`;
+
+/** Where the metric reaches the target. */
+async function crossingOutcome(result: CrossingResult, context: CliContext): Promise<string> {
+  const { numberText } = await import("../../figure/number_text.ts");
+  const { status, over, target, bracket, estimate } = result;
+  const number = (value: Value) => numberText(toNumber(value as number), "unicode", 6);
   const color = status === "found" ? "green" : status === "failed" ? "red" : "yellow";
   const reached = bracket === null
     ? { not_between: "both ends lie on one side", undecided: "an end is undecided" }[status as string] ?? "no bracket"
     : `between ${number(bracket[0])} and ${number(bracket[1])}` +
       (estimate === null ? "" : `, interpolated ${number(estimate)}`);
-  const outcome = `${context.paint(color, status.replace("_", " "))}  ${what} reaches ${
+  return `${context.paint(color, status.replace("_", " "))}  ${measured(result)} reaches ${
     number(target)
   } at ${over}: ${reached}`;
-  if (format === "table") context.print(`\n${outcome}`);
-  else context.note(outcome);
-  if (status === "undecided") {
-    context.note("Give more --max-runs, or make each run longer, to decide the points that are left");
-  }
-  if (error !== null) context.note(`${context.paintError("red", `error[${error.code}]`)}: ${error.message}`);
-  return "";
+}
+
+/** How many runs of a matrix completed. */
+function matrixOutcome({ status, recipe_name, rows }: MatrixRunResult, { paint }: CliContext): string {
+  const color = status === "completed" ? "green" : status === "canceled" ? "yellow" : "red";
+  const replaced = rows.flatMap(({ replaced }) => replaced).length;
+  return `${paint(color, status)}  ${recipe_name}: ${countText(rows)}` +
+    (replaced === 0 ? "" : `; replaced ${counted(replaced, "unfinished run")}`);
 }
 
 function documentOf(result: MatrixRunResult | CrossingResult) {

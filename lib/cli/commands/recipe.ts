@@ -35,6 +35,8 @@ const callCommands = commandsOf("recipe", calls, {
     examples: ["svc recipe list", "svc recipe list --task bit_transport", "svc recipe run quickstart"],
     call: async ({ options: { task } }, perform) =>
       (await perform()).filter(({ purpose }) => task === undefined || purpose === task),
+    // `recipe validate` prints those of one.
+    printed: () => [],
     json: (rows) => ({
       schema_version: 1,
       recipes: rows.map(({ id: recipe, path, place, status, purpose: task, step_count: steps, description }) => (
@@ -191,15 +193,15 @@ export const recipeCommands: CommandSpec[] = [
     },
     json({ planned, run }) {
       if (run === null) return planDocument(planned!);
-      const { diagnostics: _, ...document } = run;
+      const { diagnostics: _, found: _found, ...document } = run;
       return { schema_version: 1, ...document };
     },
     findings: ({ planned, run }) => run === null ? recipes.prepare.findings!(planned!) : recipes.run.findings!(run),
-    // Warnings of the plan came before the run.
+    // Warnings of the plan came before the run, and remarks on metrics stand beside them.
     printed: ({ planned, run }) =>
       run === null
         ? recipes.prepare.findings!(planned!)
-        : recipes.run.findings!(run).slice(run.diagnostics.filter(isWarning).length),
+        : recipes.run.findings!({ ...run, found: [] }).slice(run.diagnostics.filter(isWarning).length),
     async show({ planned, run, strip, view }, call) {
       const { context } = call;
       if (run === null) return await showPlan(planned!, call);
@@ -220,11 +222,16 @@ export const recipeCommands: CommandSpec[] = [
       }
       if (strip !== null) context.print(`  images  ${strip}: source above received`);
       if (status === "completed") context.print(`  next    svc runs verify ${run_id}`);
-      if (status !== "failed") return;
-      const { code = "run_failed", step_id = "run" } = (summary.failure ?? {}) as JsonObject;
-      context.note(`${context.paintError("red", `error[${code}]`)}: ${step_id}: ${summary.error}`);
-      const hint = (steps.find(({ id }) => id === step_id)?.error as JsonObject | undefined)?.hint;
-      if (typeof hint === "string") context.note(`  ${context.paintError("green", "help")}: ${hint}`);
+    },
+    remarks: {
+      summary({ run }, { context: { paintError } }) {
+        if (run?.status !== "failed") return null;
+        const { failure, error, steps } = run.summary;
+        const { code = "run_failed", step_id = "run" } = (failure ?? {}) as JsonObject;
+        const failed = (steps as JsonObject[]).find(({ id }) => id === step_id)?.error as JsonObject | undefined;
+        const help = typeof failed?.hint === "string" ? `\n  ${paintError("green", "help")}: ${failed.hint}` : "";
+        return `${paintError("red", `error[${code}]`)}: ${step_id}: ${error}${help}`;
+      },
     },
     exit: ({ run }) => run === null || run.status === "completed" ? EXIT.ok : EXIT.runFailed,
   }),
@@ -268,10 +275,13 @@ export const recipeCommands: CommandSpec[] = [
         if (text !== undefined) context.print(text);
         else if (changed) context.print(check ? `${context.paint("yellow", "differs")}  ${file}` : `formatted ${file}`);
       }
-      const different = rows.filter(({ changed }) => changed).length;
-      if (check && different > 0) {
-        context.note(`${different} of ${rows.length} files are formatted differently; run svc recipe fmt`);
-      }
+    },
+    remarks: {
+      files(rows, { options: { check } }) {
+        const different = rows.filter(({ changed }) => changed).length;
+        if (!check || different === 0) return null;
+        return `${different} of ${rows.length} files are formatted differently; run svc recipe fmt`;
+      },
     },
     exit: (rows, { options: { check } }) => check && rows.some(({ changed }) => changed) ? EXIT.differs : EXIT.ok,
   }),

@@ -31,15 +31,17 @@ const callCommands = commandsOf("runs", runs, {
         ),
     }),
     json: (runs) => ({ schema_version: 1, runs }),
-    show(runs, { context, options: { status, recipe, where, format } }) {
+    remarks: {
+      runs(runs, { options: { status, recipe, where, format } }) {
+        if (runs.length > 0 || format !== "table") return null;
+        return status === undefined && recipe === undefined && Object.keys(where ?? {}).length === 0
+          ? "No runs yet. Start with: svc recipe run recipes/quickstart.yaml"
+          : "No run matches. All of them: svc runs list";
+      },
+    },
+    show(runs, { options: { format } }) {
       if (format === "json") return prettyJson({ schema_version: 1, runs });
-      if (runs.length === 0 && format === "table") {
-        return context.note(
-          status === undefined && recipe === undefined && Object.keys(where ?? {}).length === 0
-            ? "No runs yet. Start with: svc recipe run recipes/quickstart.yaml"
-            : "No run matches. All of them: svc runs list",
-        );
-      }
+      if (runs.length === 0 && format === "table") return;
       const rows = runs.map((row) => ({
         run: row.run_id,
         status: row.problem === undefined ? row.status : "unreadable",
@@ -92,10 +94,12 @@ const callCommands = commandsOf("runs", runs, {
       y: y || null,
       group,
     }),
-    show: (written, given) => showFiles(written, given),
+    ...showFiles,
   },
   show: {
     options: { allMetrics: ALL_METRICS },
+    // They stand beside the metrics.
+    printed: () => [],
     json: ({ directory, summary, manifest }) => ({ schema_version: 1, directory, summary, manifest }),
     async show({ summary, directory }, { svc, context, args: [id], options: { allMetrics } }) {
       const { headlineTable } = await import("../headline.ts");
@@ -245,6 +249,8 @@ export const runsCommands: CommandSpec[] = [
   ...callCommands,
   commandOf(runs.show, { name: "runs manifest", usage: "<run>", summary: "print the manifest of a run" }, {
     json: ({ manifest }) => manifest,
+    // The manifest alone, as in its file.
+    findings: undefined,
     show: ({ manifest }) => prettyJson(manifest),
   }),
 ];

@@ -59,8 +59,11 @@ export const suiteCommands: CommandSpec[] = [
   commandOf(suite, { name: "suite benchmarks", usage: "<suite>", summary: "list the benchmark packs of a suite" }, {
     examples: ["svc suite benchmarks neural_receiver"],
     json: ({ benchmark_packs }, { args: [id] }) => ({ schema_version: 1, suite: id, benchmark_packs }),
-    show({ benchmark_packs }, { context }) {
-      if (benchmark_packs.length === 0) return context.note("No pack names this suite yet");
+    remarks: {
+      benchmark_packs: ({ benchmark_packs }) => benchmark_packs.length > 0 ? null : "No pack names this suite yet",
+    },
+    show({ benchmark_packs }) {
+      if (benchmark_packs.length === 0) return;
       const rows = benchmark_packs.map(({ id, path, status, task }) => ({
         pack: String(path),
         id: String(id),

@@ -59,13 +59,17 @@ const callCommands = commandsOf("system", calls, {
       report: text("--report <file>", "also write one file for a report of a problem, without private paths"),
     },
     examples: ["svc doctor", "svc doctor --json", "svc doctor --report problem.md"],
-    async call({ svc, options: { report }, context }, perform) {
+    async call({ svc, options: { report } }, perform) {
       const diagnosis = await perform();
       if (report !== undefined) {
         writeReport(report, (await svc.system.problemReport()).text);
-        context.note(`Wrote ${report}: read it, say what you did, and send it`);
       }
       return diagnosis;
+    },
+    json: (diagnosis, { options: { report = null } }) => ({ ...diagnosis, report }),
+    remarks: {
+      report: (_diagnosis, { options: { report } }) =>
+        report === undefined ? null : `Wrote ${report}: read it, say what you did, and send it`,
     },
     show({ checks }, { context }) {
       const width = Math.max(...checks.map(({ id }) => id.length));
@@ -85,8 +89,8 @@ const callCommands = commandsOf("system", calls, {
   },
   rebuildIndex: {
     examples: ["svc index rebuild"],
-    show({ runs, benchmark_results, damaged }, { context }) {
-      if (damaged !== null) context.note(`The damaged index was moved to ${damaged}`);
+    remarks: { damaged: ({ damaged }) => damaged === null ? null : `The damaged index was moved to ${damaged}` },
+    show({ runs, benchmark_results }, { context }) {
       return `${context.paint("green", "rebuilt")}  ${counted(runs, "run")}, ` +
         counted(benchmark_results, "benchmark result");
     },

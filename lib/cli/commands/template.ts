@@ -48,7 +48,13 @@ export const templateCommands: CommandSpec[] = commandsOf("template", templates,
         hint: didYouMean(task!, tasks) ?? `Tasks: ${[...tasks].join(", ")}`,
       });
     },
-    show({ status, templates }, { context, options: { format } }) {
+    remarks: {
+      status({ status, templates }) {
+        const usable = templates.filter(({ available }) => available).length;
+        return `${usable} of ${templates.length} can be used (${status}); svc template show <id> says why not`;
+      },
+    },
+    show({ templates }, { options: { format } }) {
       const rows = templates.map((row) => ({
         template: row.id,
         label: row.label,
@@ -56,9 +62,7 @@ export const templateCommands: CommandSpec[] = commandsOf("template", templates,
         state: stateOf(row),
         steps: row.recipe?.step_count ?? null,
       }));
-      context.print(formatTable(rows, ["template", "label", "kind", "state", right("steps")], format));
-      const usable = templates.filter(({ available }) => available).length;
-      context.note(`${usable} of ${templates.length} can be used (${status}); svc template show <id> says why not`);
+      return formatTable(rows, ["template", "label", "kind", "state", right("steps")], format);
     },
   },
   show: {

@@ -34,8 +34,11 @@ export const validationCommands: CommandSpec[] = commandsOf("validation", valida
     options: { format: TABLE_FORMAT },
     examples: ["svc validation list", "svc validation list --operation wireless.channel --json"],
     json: (cards) => ({ schema_version: 1, cards, proof: proofText(cards) }),
-    show(cards, { options: { format }, context }) {
-      if (cards.length === 0) return context.note("No cards. Start one with: svc validation scaffold <id>");
+    remarks: {
+      cards: (cards) => cards.length > 0 ? null : "No cards. Start one with: svc validation scaffold <id>",
+    },
+    show(cards, { options: { format } }) {
+      if (cards.length === 0) return;
       return formatTable(
         cards.map(({ id, title, reference, quick, latest, needs }) => ({
           card: id,
@@ -94,10 +97,9 @@ export const validationCommands: CommandSpec[] = commandsOf("validation", valida
   report: {
     examples: ["svc validation report --out validation.md"],
     json: ({ figures, missing }) => ({ schema_version: 1, figures, missing }),
-    show({ file, figures, missing }, { context }) {
-      if (missing.length > 0) context.note(`Without a result: ${missing.join(", ")}`);
-      return `wrote ${context.shownPath(file)} with ${counted(figures.length, "figure")}`;
-    },
+    remarks: { missing: ({ missing }) => missing.length === 0 ? null : `Without a result: ${missing.join(", ")}` },
+    show: ({ file, figures }, { context }) =>
+      `wrote ${context.shownPath(file)} with ${counted(figures.length, "figure")}`,
   },
   scaffold: {
     examples: ["svc validation scaffold my_curve --recipe recipes/qam_awgn.yaml"],

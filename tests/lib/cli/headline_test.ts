@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { recipes } from "../../../lib/api/calls/recipes.ts";
+import { runs } from "../../../lib/api/calls/runs.ts";
 import { headlineTable } from "../../../lib/cli/headline.ts";
 import { headlineView } from "../../../lib/cli/headline_view.ts";
 import { matrixTable } from "../../../lib/cli/matrix_table.ts";
@@ -72,12 +74,22 @@ steps:
   - {id: after, op: metrics.bit_error_rate, inputs: {reference: data.bits, candidate: check.bits}}
 `;
 
+const MATRIX = "{seed: 23, matrix: {dimensions: {n: [4096]}, step_params: {data: {bit_count: {matrix: n}}}}}";
+
 Deno.test("zeros in place of failed blocks are stated beside the error rate that counts them", async () => {
   const projectRoot = await Deno.makeTempDir({ prefix: "svc-headline-" });
   try {
     await using svc = await open({ projectRoot });
     const notes = async (snr: string, policy: string) => {
-      const { run_id, summary } = await svc.recipes.run(link(snr, policy));
+      const run = await svc.recipes.run(link(snr, policy)), { run_id, summary } = run;
+      // The document of the run, of its later reading and of a matrix of it has the same remarks.
+      const { diagnostics, rows } = await svc.recipes.runMatrix(link(snr, policy).replace("{seed: 23}", MATRIX));
+      assert.equal(rows[0].status, "completed");
+      const shown = await svc.runs.show(run_id);
+      for (const found of [recipes.run.findings!(run), runs.show.findings!(shown), diagnostics]) {
+        const warned = found.filter(({ code }) => code === "metric_qualified").map(({ step_id }) => step_id);
+        assert.deepEqual([...new Set(warned)], policy === "erasure" && snr === "0.0" ? ["after"] : []);
+      }
       const table = headlineTable(summary.steps as JsonObject[], await headlineView(svc, run_id, false));
       return table.split("\n").filter((line) => line.includes("count as zeros")).map((line) => line.split(" ")[0]);
     };

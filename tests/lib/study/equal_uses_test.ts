@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { channelUseRemark } from "../../../lib/study/pack/equal_uses.ts";
+import { resultFindings } from "../../../lib/study/report/result_findings.ts";
 import { reportTables } from "../../../lib/study/report/report_tables.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { loadBenchmarkPack } from "../../support/session.ts";
@@ -83,6 +84,15 @@ Deno.test("a result with unequal channel uses says so", () => {
     distinguishable: false,
     better: null,
   };
+  const codes = (comparison: object) =>
+    resultFindings({ ...result(0.25), comparisons: [comparison as never] }).map((
+      { code, severity },
+    ) => [code, severity]);
+  assert.deepEqual(codes(comparison), [["channel_uses_differ", "warning"]]);
+  // Two pairs of a sign-flip test cannot give less than 2 / 2^2.
+  const tested = { ...comparison, p_method: "sign_flip", n: 2 };
+  assert.deepEqual(codes(tested).map(([code]) => code), ["comparison_underpowered", "channel_uses_differ"]);
+  assert.deepEqual(codes({ ...tested, n: 20 }).map(([code]) => code), ["channel_uses_differ"]);
   const tables = [...reportTables({ ...result(0.25), comparisons: [comparison] }, "unicode")];
   assert.match(tables.find(({ id }) => id === "comparisons")!.notes.join(), /unequal channel uses/);
 });
