@@ -16,7 +16,6 @@ import type { ExecuteOptions, ExecuteOutcome } from "../execute/types.ts";
 import type { OnnxAccelerator } from "../onnx/session.ts";
 import type { PlanCache } from "../plan/cache.ts";
 import type { Readiness } from "../plan/types.ts";
-import type { PreparedRun, PrepareOptions } from "../run/run.ts";
 import { environmentValue, openWorkspace, type Workspace } from "../run/workspace.ts";
 
 export interface SessionOptions {
@@ -200,12 +199,6 @@ export class SessionCore {
     ]);
     await (await sources).keepDigestsIn(this.workspace.stateDir);
     return { workspace: this.workspace, registry, readiness, planCache };
-  }
-
-  /** Compiles and plans a recipe that is to run. Every run of a session passes here once, so tests count these calls. */
-  async prepare(options: Omit<PrepareOptions, "registry">): Promise<PreparedRun> {
-    const [{ prepareRun }, means] = await Promise.all([import("../run/run.ts"), this.means(options.raw)]);
-    return await prepareRun({ ...options, ...means });
   }
 
   /** The adapters as they were given. */

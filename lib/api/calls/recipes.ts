@@ -720,7 +720,8 @@ async function planWhole(core: SessionCore, recipe: RecipeInput, options: PlanOp
 async function prepare(core: SessionCore, recipe: RecipeInput, options: PlanOptions): Promise<PreparedRun> {
   const source = await chosenPoint(core, await authored(recipe), options.mode);
   await lintGate(core, source, options);
-  return await core.prepare({ ...options, ...parts(source) });
+  const [{ prepareRun }, means] = await Promise.all([import("../../run/run.ts"), core.means(source.value)]);
+  return await prepareRun({ ...options, ...parts(source), ...means });
 }
 
 /** The point that overrides left of a matrix, as the whole matrix has it, else the recipe itself. */
