@@ -3,25 +3,25 @@ import { Constellation } from "../charts/density.tsx";
 import { ImageCompare } from "../charts/image_compare.tsx";
 import { SeriesChart } from "../charts/series.tsx";
 import { isObject } from "../../lib/contract/value.ts";
-import { type JSX, useMemo, useState } from "../preact.ts";
+import { useMemo, useState } from "../preact.ts";
 import { type Artifact, artifactsOf, type RunDocuments, type RunSummary } from "./documents.ts";
 import { Section, Select } from "../parts.tsx";
 import { ANGLES, BEAMS, PATTERNS, SURFACES } from "./views/angle_views.tsx";
 import { ArrayView } from "./views/array_view.tsx";
-import { AnswerView, isAnswers, RankingView } from "./views/answer_views.tsx";
+import { ANSWERS, RANKINGS } from "./views/answer_views.tsx";
 import { CHANNELS } from "./views/channel_view.tsx";
 import { IMPORTANCE } from "./views/importance_view.tsx";
-import { nameOf, optionOf, sourceOf, ViewPanel } from "./views/parts.tsx";
+import { nameOf, optionOf, sourceOf } from "./views/parts.tsx";
 import { FOCI, POSITIONS } from "./views/place_views.tsx";
 import { RADAR } from "./views/range_doppler_view.tsx";
 import { CONFUSIONS, DELIVERIES, ERRORS, USER_RATES } from "./views/report_views.tsx";
 import { resourceGridOf, ResourceGridView } from "./views/resource_grid_view.tsx";
 import { BUDGETS, POWERS, SCHEDULES } from "./views/resource_views.tsx";
 import { scenesOf, SceneView } from "./views/scene_view.tsx";
-import { isFaithfulness, StateView } from "./views/state_view.tsx";
+import { STATES } from "./views/state_view.tsx";
 import { TEXTS, Texts } from "./views/texts_view.tsx";
 import { useReports } from "./views/use_reports.ts";
-import { customView, type View } from "./views/view.tsx";
+import { beside, customView, type View, view } from "./views/view.tsx";
 import { WAVEFORMS } from "./views/waveform_view.tsx";
 
 /** Complex arrays that are points of a plane rather than channels, weights or spectra. */
@@ -39,6 +39,43 @@ const VIEWED = new Set([
 const some = <T,>(items: T[], least = 1): T[] | null => items.length >= least ? items : null;
 const ofKind = (artifacts: readonly Artifact[], wanted: string) => artifacts.filter(({ kind }) => kind === wanted);
 
+/** One of several artifacts. */
+const ONE = { keyOf: ({ path }: Artifact) => path, menu: { label: "Artifact", textOf: nameOf } };
+
+const SYMBOLS = view({
+  ...ONE,
+  title: "Symbols",
+  matches: ({ artifacts }) => artifacts.filter(({ dtype, kind }) => dtype?.startsWith("complex") && POINTS.test(kind)),
+  first: (symbols) => symbols.find(({ kind }) => kind.includes("rx_symbols")),
+  figure: (_, { item, summary }) => <Layers artifact={item} summary={summary} />,
+});
+
+const SOFT_VALUES = view({
+  ...ONE,
+  title: "Soft values",
+  matches: ({ artifacts }) => ofKind(artifacts, "channel.llr.numpy"),
+  figure: (_, { item, summary }) => (
+    <SeriesChart
+      path={item.path}
+      array={item.array}
+      kind="histogram"
+      title={`Log-likelihood ratios of ${item.step}`}
+      value={{ title: "Log-likelihood ratio", unit: "" }}
+      source={sourceOf(summary, item)}
+    />
+  ),
+});
+
+const ARRAYS = view({
+  ...ONE,
+  title: "Arrays",
+  matches: ({ artifacts }) => artifacts.filter(({ dtype, kind }) => dtype?.startsWith("float") && !VIEWED.has(kind)),
+  first: (arrays) => arrays.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind)),
+  figure: (_, { item, summary }) => (
+    <ArrayView key={item.path} artifact={item} summary={summary} value={valueAxis(item)} />
+  ),
+});
+
 /** The views in the order of the page. */
 const VIEWS: readonly View[] = [
   customView(({ artifacts }) => scenesOf(artifacts), (scenes) => <SceneView {...scenes} />),
@@ -47,18 +84,9 @@ const VIEWS: readonly View[] = [
     ({ artifacts }) => some(ofKind(artifacts, "image.batch.numpy"), 2),
     (images) => <Images images={images} />,
   ),
-  customView(
-    ({ reports }) => some(reports.filter(isFaithfulness)),
-    (reports, summary) => <StateView reports={reports} summary={summary} />,
-  ),
-  customView(({ artifacts, reports }) => {
-    const report = reports.find(isAnswers);
-    return report && { report, questions: artifacts.find(({ kind }) => kind === "vqa.questions.json") };
-  }, (answers) => <AnswerView {...answers} />),
-  customView(({ artifacts }) => {
-    const rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
-    return rankings && { rankings, texts: ofKind(artifacts, TEXTS).at(-1) };
-  }, (found) => <RankingView {...found} />),
+  STATES,
+  ANSWERS,
+  RANKINGS,
   customView(({ artifacts }) => some(ofKind(artifacts, TEXTS)), (texts) => <Texts texts={texts} />),
   CONFUSIONS,
   ANGLES,
@@ -80,26 +108,8 @@ const VIEWS: readonly View[] = [
   POWERS,
   CHANNELS,
   WAVEFORMS,
-  customView(({ artifacts }) => {
-    const symbols = artifacts.filter(({ dtype, kind }) => dtype?.startsWith("complex") && POINTS.test(kind));
-    const soft = ofKind(artifacts, "channel.llr.numpy");
-    return symbols.length + soft.length === 0 ? null : { symbols, soft };
-  }, (streams, summary) => <Streams {...streams} summary={summary} />),
-  customView(
-    ({ artifacts }) => some(artifacts.filter(({ dtype, kind }) => dtype?.startsWith("float") && !VIEWED.has(kind))),
-    (arrays, summary) => (
-      <ViewPanel title="Arrays">
-        <Choice
-          artifacts={arrays}
-          first={arrays.find(({ kind }) => /allocation|decision|spectrum|estimate/.test(kind))}
-        >
-          {(artifact) => (
-            <ArrayView key={artifact.path} artifact={artifact} summary={summary} value={valueAxis(artifact)} />
-          )}
-        </Choice>
-      </ViewPanel>
-    ),
-  ),
+  beside(SYMBOLS, SOFT_VALUES),
+  ARRAYS,
 ];
 
 export default function Signals({ documents: { summary } }: { documents: RunDocuments }) {
@@ -109,37 +119,6 @@ export default function Signals({ documents: { summary } }: { documents: RunDocu
   return shown.some(({ length }) => length > 0)
     ? <div class="stack">{shown}</div>
     : <p class="empty">This run has no signals to show. Its files are under Artifacts.</p>;
-}
-
-/** Symbols beside soft values. */
-function Streams({ symbols, soft, summary }: { symbols: Artifact[]; soft: Artifact[]; summary: RunSummary }) {
-  return (
-    <div class="beside">
-      {symbols.length > 0 && (
-        <ViewPanel title="Symbols">
-          <Choice artifacts={symbols} first={symbols.find(({ kind }) => kind.includes("rx_symbols"))}>
-            {(artifact) => <Layers artifact={artifact} summary={summary} />}
-          </Choice>
-        </ViewPanel>
-      )}
-      {soft.length > 0 && (
-        <ViewPanel title="Soft values">
-          <Choice artifacts={soft}>
-            {(artifact) => (
-              <SeriesChart
-                path={artifact.path}
-                array={artifact.array}
-                kind="histogram"
-                title={`Log-likelihood ratios of ${artifact.step}`}
-                value={{ title: "Log-likelihood ratio", unit: "" }}
-                source={sourceOf(summary, artifact)}
-              />
-            )}
-          </Choice>
-        </ViewPanel>
-      )}
-    </div>
-  );
 }
 
 /** Layers of a stream of symbols whose layers take turns. */
@@ -173,25 +152,7 @@ function valueAxis({ kind, metadata }: Artifact): { title: string; unit: string 
   return { title: words[0].toUpperCase() + words.slice(1), unit: UNITS[String(metadata.unit)] ?? "" };
 }
 
-function Choice(
-  { artifacts, first, children }: {
-    artifacts: Artifact[];
-    first?: Artifact;
-    children(artifact: Artifact): JSX.Element;
-  },
-) {
-  const [path, setPath] = useState((first ?? artifacts[0]).path);
-  const chosen = artifacts.find((artifact) => artifact.path === path) ?? artifacts[0];
-  return (
-    <>
-      {artifacts.length > 1 && (
-        <Select label="Artifact" value={path} options={artifacts.map(optionOf)} onChoose={setPath} />
-      )}
-      {children(chosen)}
-    </>
-  );
-}
-
+/** No row of the table of views: its two images are chosen by two menus. */
 function Images({ images }: { images: Artifact[] }) {
   const [from, setFrom] = useState(images[0].path), [to, setTo] = useState(images.at(-1)!.path);
   const find = (path: string) => images.find((image) => image.path === path) ?? images[0];

@@ -1,14 +1,12 @@
 /** Questions with their answers, and queries with their ranked results. */
 import { isObject, type JsonObject, type Value } from "../../../lib/contract/value.ts";
 import { useState } from "../../preact.ts";
-import type { Artifact } from "../documents.ts";
 import { json } from "../fetch_artifact.ts";
-import { useLoaded } from "../../state/fetched.ts";
 import { valueText } from "../metrics.ts";
 import { Pager } from "../../pager.tsx";
-import { Check, type Column, Hidden, Table, Wait } from "../../parts.tsx";
-import { ViewPanel } from "./parts.tsx";
-import type { Report } from "./use_reports.ts";
+import { Check, type Column, Hidden, Table } from "../../parts.tsx";
+import { TEXTS } from "./texts_view.tsx";
+import { view } from "./view.tsx";
 import { Sign } from "../../sign.tsx";
 
 /** Rows of a page, and ids of a ranking. */
@@ -17,22 +15,31 @@ const SHOWN = 25, RANKS = 5;
 const itemsOf = ({ items }: JsonObject): JsonObject[] => Array.isArray(items) ? items.filter(isObject) : [];
 const listOf = (value: Value | undefined): string[] => Array.isArray(value) ? value.map(String) : [];
 
-export const isAnswers = ({ document }: Report): boolean => document.operation === "metrics.vqa";
-
 /** Each question with its answer, the expected answer and the verdict. */
-export function AnswerView({ report, questions }: { report: Report; questions: Artifact | undefined }) {
+export const ANSWERS = view({
+  title: "Questions and answers",
+  matches({ artifacts, reports }) {
+    const report = reports.find(({ document }) => document.operation === "metrics.vqa");
+    const questions = artifacts.find(({ kind }) => kind === "vqa.questions.json");
+    return report === undefined ? [] : [{ report, questions }];
+  },
+  keyOf: ({ report }) => report.artifact.path,
+  what: "the questions",
+  // A file that cannot be read is shown under Artifacts; the answers have the ids of its questions.
+  load: async ({ questions }, _, signal) =>
+    questions === undefined ? [] : await json<JsonObject>(questions.path, signal).then(itemsOf, () => []),
+  figure: (questions, { item: { report } }) => <Answers rows={itemsOf(report.document)} questions={questions} />,
+});
+
+function Answers({ rows, questions }: { rows: JsonObject[]; questions: JsonObject[] }) {
   const [wrongOnly, setWrongOnly] = useState(false);
-  const { value } = useLoaded(
-    async (signal) => questions === undefined ? null : itemsOf(await json<JsonObject>(questions.path, signal)),
-    questions?.path ?? "",
-  );
-  const asked = new Map((value ?? []).map((item) => [String(item.id), item]));
-  const rows = itemsOf(report.document), wrong = rows.filter(({ correct }) => correct !== true);
+  const asked = new Map(questions.map((item) => [String(item.id), item]));
+  const wrong = rows.filter(({ correct }) => correct !== true);
   return (
-    <ViewPanel
-      title="Questions and answers"
-      controls={<Check label="Only wrong answers" checked={wrongOnly} onChange={setWrongOnly} />}
-    >
+    <>
+      <div class="row view-controls">
+        <Check label="Only wrong answers" checked={wrongOnly} onChange={setWrongOnly} />
+      </div>
       <p>{rows.length - wrong.length} of {rows.length} answers are right.</p>
       <Pager items={wrongOnly ? wrong : rows} size={SHOWN} what="Answers">
         {(shown) => (
@@ -61,35 +68,37 @@ export function AnswerView({ report, questions }: { report: Report; questions: A
           />
         )}
       </Pager>
-    </ViewPanel>
+    </>
   );
 }
 
 /** The first results of each query, with scores; relevant ones are marked. */
-export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Artifact | undefined }) {
-  const { value, ...wait } = useLoaded(async (signal) => {
-    const [ranked, asked] = await Promise.all([
-      json<JsonObject>(rankings.path, signal),
-      texts === undefined ? null : json<JsonObject>(texts.path, signal),
-    ]);
-    return { ranked: itemsOf(ranked), asked: asked === null ? [] : itemsOf(asked) };
-  }, rankings.path);
-  if (value === null) {
-    return (
-      <ViewPanel title="Rankings">
-        <Wait of={wait} what="the rankings" />
-      </ViewPanel>
-    );
-  }
-  const textOf = new Map(value.asked.map(({ id, text }) => [String(id), String(text ?? "")]));
-  const rows = value.ranked.map((item): Ranking => {
+export const RANKINGS = view({
+  title: "Rankings",
+  matches({ artifacts }) {
+    const rankings = artifacts.find(({ kind }) => kind === "retrieval.rankings.json");
+    const texts = artifacts.findLast(({ kind }) => kind === TEXTS);
+    return rankings === undefined ? [] : [{ rankings, texts }];
+  },
+  keyOf: ({ rankings }) => rankings.path,
+  what: "the rankings",
+  load: ({ rankings, texts }, _, signal) =>
+    Promise.all(
+      [rankings, texts].map(async (one) => one === undefined ? [] : itemsOf(await json<JsonObject>(one.path, signal))),
+    ),
+  figure: ([ranked, asked]) => <RankingTable ranked={ranked} asked={asked} />,
+});
+
+function RankingTable({ ranked, asked }: { ranked: JsonObject[]; asked: JsonObject[] }) {
+  const textOf = new Map(asked.map(({ id, text }) => [String(id), String(text ?? "")]));
+  const rows = ranked.map((item): Ranking => {
     const ids = listOf(item.ranked_ids), relevant = new Set(listOf(item.relevant_ids));
     const place = ids.findIndex((id) => relevant.has(id));
     return { id: String(item.id), ids, relevant, rank: place < 0 ? null : place + 1, scores: item.scores };
   });
   const first = rows.filter(({ rank }) => rank === 1).length;
   return (
-    <ViewPanel title="Rankings">
+    <>
       <p>
         For {first} of {rows.length} queries the first result is relevant, marked{" "}
         <Sign of="✓" />. Numbers are similarities.
@@ -115,7 +124,7 @@ export function RankingView({ rankings, texts }: { rankings: Artifact; texts: Ar
           />
         )}
       </Pager>
-    </ViewPanel>
+    </>
   );
 }
 

@@ -1,4 +1,7 @@
-/** Channels over subcarriers and over delay, antenna by antenna; an estimate beside the truth. */
+/**
+ * Channels over subcarriers and over delay, antenna by antenna; an estimate beside the truth.
+ * No row of the table of views: which channels can be compared, and whether there is an index, depends on other menus.
+ */
 import { Chart } from "../../charts/chart.tsx";
 import { PowerMap } from "../../charts/power_map.tsx";
 import {

@@ -2,22 +2,13 @@
 import { valueText } from "../metrics.ts";
 import { MARGIN, pictureFile, PictureFiles, short, SIDE, ticksOf } from "../../charts/density.tsx";
 import { paintPower } from "../../charts/power_canvas.ts";
-import {
-  DEEPEST_DB,
-  gridOf,
-  type GridWindow,
-  MARKS,
-  type Place,
-  type PowerGrid,
-  windowAround,
-} from "../../charts/range_doppler.ts";
-import { useEffect, useMemo, useRef, useState } from "../../preact.ts";
+import { DEEPEST_DB, gridOf, MARKS, type Place, type PowerGrid, windowAround } from "../../charts/range_doppler.ts";
+import { useEffect, useMemo, useRef } from "../../preact.ts";
 import type { Artifact, RunSummary } from "../documents.ts";
-import { useLoaded } from "../../state/fetched.ts";
 import { readBlock } from "../fetch_array.ts";
-import { Table, Wait } from "../../parts.tsx";
-import { IndexChoice, metadataNumber, nameOf, type Shaped, sourceOf, ViewPanel } from "./parts.tsx";
-import { customView } from "./view.tsx";
+import { Table } from "../../parts.tsx";
+import { metadataNumber, nameOf, type Shaped, sourceOf } from "./parts.tsx";
+import { view } from "./view.tsx";
 
 /** A map [example, range bin, Doppler bin] with its targets. */
 interface Radar {
@@ -26,21 +17,26 @@ interface Radar {
   estimate: Artifact | null;
 }
 
-export const RADAR = customView(({ artifacts }): Radar | null => {
-  const map = artifacts.find(({ kind, shape }) => kind === "isac.range_doppler_map.numpy" && shape?.length === 3);
-  if (map === undefined) return null;
-  const find = (role: string) =>
-    artifacts.find(({ kind, shape }) =>
-      kind === `isac.range_velocity_${role}.numpy` && shape?.length === 3 && shape[0] === map.shape![0]
-    ) ?? null;
-  return { map: map as Shaped, truth: find("truth"), estimate: find("estimate") };
-}, (radar, summary) => <RangeDopplerView radar={radar} summary={summary} />);
+/** Forms of the panel. */
+const FORMS = [["near", "around the targets"], ["whole", "whole map"], ["table", "table"]] as const;
 
-function RangeDopplerView({ radar: { map, truth, estimate }, summary }: { radar: Radar; summary: RunSummary }) {
-  const [index, setIndex] = useState(0), [whole, setWhole] = useState(false), [asTable, setAsTable] = useState(false);
-  const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
-  const range = metadataNumber(map, "range_step_m") ?? 1, velocity = metadataNumber(map, "velocity_step_mps") ?? 1;
-  const { value, ...wait } = useLoaded(async (signal) => {
+export const RADAR = view({
+  title: "Range-Doppler map",
+  matches({ artifacts }): Radar[] {
+    const map = artifacts.find(({ kind, shape }) => kind === "isac.range_doppler_map.numpy" && shape?.length === 3);
+    if (map === undefined) return [];
+    const find = (role: string) =>
+      artifacts.find(({ kind, shape }) =>
+        kind === `isac.range_velocity_${role}.numpy` && shape?.length === 3 && shape[0] === map.shape![0]
+      ) ?? null;
+    return [{ map: map as Shaped, truth: find("truth"), estimate: find("estimate") }];
+  },
+  keyOf: ({ map }) => map.path,
+  options: { label: "Show", of: () => FORMS },
+  indices: ({ map: { shape } }) => [["Example", shape[0]]],
+  what: "the map",
+  async load({ map, truth, estimate }, [index], signal) {
+    const range = metadataNumber(map, "range_step_m") ?? 1, velocity = metadataNumber(map, "velocity_step_mps") ?? 1;
     const [{ real, sizes, cell }, targets, found] = await Promise.all([
       readBlock(map, [index], signal, { reduce: "max" }),
       placesIn(truth, index, signal),
@@ -48,37 +44,12 @@ function RangeDopplerView({ radar: { map, truth, estimate }, summary }: { radar:
     ]);
     const grid = gridOf(real, { sizes, cell, bins: map.shape[2], range, velocity });
     return { grid, targets, found };
-  }, `${map.path} ${index}`);
-  const shown = useMemo(
-    () => value === null ? null : windowAround(value.grid, whole ? [] : [...value.targets, ...value.found]),
-    [value, whole],
-  );
-  useEffect(() => {
-    if (value !== null && shown !== null && canvas.current !== null) paintPower(canvas.current, value.grid, shown);
-  }, [value, shown, asTable]);
-  const controls = (
-    <>
-      <IndexChoice label="Example" count={map.shape[0]} value={index} onChoose={setIndex} />
-      <button type="button" aria-pressed={whole} onClick={() => setWhole(!whole)}>Whole map</button>
-      <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>Table</button>
-      <PictureFiles
-        name={`range-doppler-${index}`}
-        disabled={asTable || value === null}
-        svg={() =>
-          pictureFile(axes.current!, canvas.current!, `Range-Doppler map of ${nameOf(map)}`, sourceOf(summary, map))}
-      />
-    </>
-  );
-  return (
-    <ViewPanel title="Range-Doppler map" controls={controls}>
-      {value === null || shown === null
-        ? <Wait of={wait} what="the map" />
-        : asTable
-        ? <Places targets={value.targets} found={value.found} />
-        : <Picture grid={value.grid} shown={shown} value={value} canvas={canvas} axes={axes} />}
-    </ViewPanel>
-  );
-}
+  },
+  figure: (value, { item: { map }, indices: [index], option, summary }) =>
+    option === "table"
+      ? <Places {...value} />
+      : <Picture {...value} whole={option === "whole"} index={index} map={map} summary={summary} />,
+});
 
 /** Targets of an example; a row without power is no detection. */
 async function placesIn(artifact: Artifact | null, index: number, signal: AbortSignal): Promise<Place[]> {
@@ -91,13 +62,18 @@ async function placesIn(artifact: Artifact | null, index: number, signal: AbortS
     .filter((_, i) => power.real[i] > 0);
 }
 
-function Picture({ grid, shown, value: { targets, found }, canvas, axes }: {
+function Picture({ grid, targets, found, whole, index, map, summary }: {
   grid: PowerGrid;
-  shown: GridWindow;
-  value: { targets: Place[]; found: Place[] };
-  canvas: { current: HTMLCanvasElement | null };
-  axes: { current: SVGSVGElement | null };
+  targets: Place[];
+  found: Place[];
+  whole: boolean;
+  index: number;
+  map: Shaped;
+  summary: RunSummary;
 }) {
+  const canvas = useRef<HTMLCanvasElement>(null), axes = useRef<SVGSVGElement>(null);
+  const shown = useMemo(() => windowAround(grid, whole ? [] : [...targets, ...found]), [grid, whole]);
+  useEffect(() => paintPower(canvas.current!, grid, shown), [grid, shown]);
   const near = grid.nearest + shown.bottom * grid.rangeStep, far = near + shown.rows * grid.rangeStep;
   const slow = grid.lowest + shown.left * grid.velocityStep, fast = slow + shown.columns * grid.velocityStep;
   const x = (velocity: number) => (velocity - slow) / (fast - slow) * SIDE;
@@ -107,6 +83,14 @@ function Picture({ grid, shown, value: { targets, found }, canvas, axes }: {
     `${short(near)} and ${short(far)} m, ${short(slow)} and ${short(fast)} m/s.`;
   return (
     <figure class="chart density">
+      <div class="row view-controls">
+        <PictureFiles
+          name={`range-doppler-${index}`}
+          disabled={false}
+          svg={() =>
+            pictureFile(axes.current!, canvas.current!, `Range-Doppler map of ${nameOf(map)}`, sourceOf(summary, map))}
+        />
+      </div>
       <div class="density-picture">
         <canvas ref={canvas} role="img" aria-label={`Range-Doppler map. ${sentence}`} />
         <svg ref={axes} viewBox={`${-MARGIN} -8 ${SIDE + MARGIN + 12} ${SIDE + MARGIN + 8}`} aria-hidden="true">

@@ -1,4 +1,7 @@
-/** OFDM resource grids: places of data and pilots, and powers of channel estimates and received grids. */
+/**
+ * OFDM resource grids: places of data and pilots, and powers of channel estimates and received grids.
+ * No row of the table of views: the part of the subcarriers and two reads are chosen apart, and the picture has files.
+ */
 import { isObject } from "../../../lib/contract/value.ts";
 import { darkened, STYLES } from "../../../lib/figure/style.ts";
 import { MARGIN, pictureFile, PictureFiles, short, SIDE, ticksOf } from "../../charts/density.tsx";

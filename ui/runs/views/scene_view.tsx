@@ -1,4 +1,7 @@
-/** Images with detections: boxes of the reference and of the receiver, and masks as a tint. */
+/**
+ * Images with detections: boxes of the reference and of the receiver, and masks as a tint.
+ * No row of the table of views: four menus, each with an artifact that is read apart.
+ */
 import { valueText } from "../metrics.ts";
 import { isObject, type JsonObject } from "../../../lib/contract/value.ts";
 import { numberText } from "../../../lib/figure/number_text.ts";

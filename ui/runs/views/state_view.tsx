@@ -1,60 +1,45 @@
 /** Semantic states, sent against received: omitted facts, and facts that the source does not state. */
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { useState } from "../../preact.ts";
-import { type Artifact, artifactsOf, type RunSummary } from "../documents.ts";
+import { type Artifact, artifactsOf } from "../documents.ts";
 import { json } from "../fetch_artifact.ts";
-import { useLoaded } from "../../state/fetched.ts";
 import { Pager } from "../../pager.tsx";
-import { Check, Select, Wait } from "../../parts.tsx";
-import { ViewPanel } from "./parts.tsx";
+import { Check } from "../../parts.tsx";
 import { inputsOf, readRecipe } from "./recipe_inputs.ts";
-import type { Report } from "./use_reports.ts";
 import { countOf, type Mark, type StateDiff, stateDiffs } from "./state_diff.ts";
+import { view } from "./view.tsx";
 
 const SIGNS = { kept: "", omitted: "−", unsupported: "+" } as const;
 const WORDS = { kept: "", omitted: "omitted: ", unsupported: "unsupported: " } as const;
 /** Examples of a page. */
 const SHOWN = 10;
 
-export const isFaithfulness = ({ document }: Report): boolean =>
-  document.operation === "metrics.semantic_state_faithfulness";
-
-export function StateView({ reports, summary }: { reports: Report[]; summary: RunSummary }) {
-  const [chosen, setChosen] = useState(0), [changed, setChanged] = useState(true);
-  const report = reports[Math.min(chosen, reports.length - 1)];
-  const { value, ...wait } = useLoaded(async (signal) => {
-    const inputs = inputsOf(await readRecipe(summary, signal), report.artifact.step, artifactsOf(summary));
+export const STATES = view({
+  title: "Meaning",
+  matches: ({ reports }) =>
+    reports.filter(({ document }) => document.operation === "metrics.semantic_state_faithfulness"),
+  keyOf: ({ artifact }) => artifact.path,
+  menu: { label: "Report", textOf: ({ artifact }) => artifact.step },
+  what: "the states",
+  async load({ artifact, document }, _, signal, summary) {
+    const inputs = inputsOf(await readRecipe(summary, signal), artifact.step, artifactsOf(summary));
     const reference: Artifact | undefined = inputs.reference;
-    return stateDiffs(reference === undefined ? null : await json<JsonObject>(reference.path, signal), report.document);
-  }, report.artifact.path);
-  if (value === null) {
-    return (
-      <ViewPanel title="Meaning">
-        <Wait of={wait} what="the states" />
-      </ViewPanel>
-    );
-  }
+    return stateDiffs(reference === undefined ? null : await json<JsonObject>(reference.path, signal), document);
+  },
+  figure: (value) => <States value={value} />,
+});
+
+function States({ value }: { value: StateDiff[] }) {
+  const [changed, setChanged] = useState(true);
   const differs = (diff: StateDiff) =>
     [...diff.concepts, ...diff.entities, ...diff.facts].some(({ fate }) => fate !== "kept");
   const wanted = changed ? value.filter(differs) : value;
   const facts = value.flatMap(({ facts }) => facts);
   return (
-    <ViewPanel
-      title="Meaning"
-      controls={
-        <>
-          {reports.length > 1 && (
-            <Select
-              label="Report"
-              value={String(chosen)}
-              options={reports.map(({ artifact }, i) => [String(i), artifact.step] as const)}
-              onChoose={(value) => setChosen(Number(value))}
-            />
-          )}
-          <Check label="Only differences" checked={changed} onChange={setChanged} />
-        </>
-      }
-    >
+    <>
+      <div class="row view-controls">
+        <Check label="Only differences" checked={changed} onChange={setChanged} />
+      </div>
       <p data-facts={`${countOf(facts, "omitted")} ${countOf(facts, "unsupported")}`}>
         Of the facts of {value.length} examples {countOf(facts, "kept")} were kept,{" "}
         <del>{countOf(facts, "omitted")} omitted</del> and{" "}
@@ -81,7 +66,7 @@ export function StateView({ reports, summary }: { reports: Report[]; summary: Ru
           </ul>
         )}
       </Pager>
-    </ViewPanel>
+    </>
   );
 }
 

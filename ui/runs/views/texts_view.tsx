@@ -1,4 +1,7 @@
-/** Texts, sent against received: lost and added words. */
+/**
+ * Texts, sent against received: lost and added words.
+ * No row of the table of views: figures of results show it too, outside a view.
+ */
 import { diffTexts } from "../../charts/text_diff.ts";
 import { Pager } from "../../pager.tsx";
 import { Section, Select, Wait } from "../../parts.tsx";

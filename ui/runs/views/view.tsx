@@ -27,6 +27,8 @@ interface Row<Item, Value> {
   matches(sources: Sources): readonly Item[];
   /** A text that only this item has. */
   keyOf(item: Item): string;
+  /** The item that is shown at first, where that is not the first one. */
+  first?(items: readonly Item[]): Item | undefined;
   /** The menu of items. */
   menu?: { label: string; textOf(item: NoInfer<Item>): string };
   /** A menu of an item. */
@@ -37,7 +39,7 @@ interface Row<Item, Value> {
   readBy?: number;
   /** Names the read value: `the snapshots`. */
   what?: string;
-  load?(item: Item, indices: number[], signal: AbortSignal): Promise<Value>;
+  load?(item: Item, indices: number[], signal: AbortSignal, summary: RunSummary): Promise<Value>;
   figure(value: Value, chosen: Chosen<Item>): JSX.Element;
 }
 
@@ -58,7 +60,13 @@ export const view = <Item, Value = null>(row: Row<Item, Value>): View => (source
   ));
 };
 
-/** A view of a component of its own. @param find null where a run has nothing for it */
+/** Views side by side. */
+export const beside = (...views: readonly View[]): View => (sources, summary) => {
+  const panels = views.flatMap((view) => view(sources, summary));
+  return panels.length === 0 ? [] : [<div key="beside" class="beside">{panels}</div>];
+};
+
+/** A view of a component of its own; the file of the component says why it is no row. @param find null where a run has nothing for it */
 export const customView = <Found,>(
   find: (sources: Sources) => Found | null | undefined,
   draw: (found: Found, summary: RunSummary) => JSX.Element,
@@ -71,7 +79,7 @@ export const customView = <Found,>(
 function Panel<Item, Value>(
   { row, items, summary }: { row: Row<Item, Value>; items: readonly Item[]; summary: RunSummary },
 ) {
-  const [key, setKey] = useState(row.keyOf(items[0])), [wanted, setWanted] = useState("");
+  const [key, setKey] = useState(row.keyOf(row.first?.(items) ?? items[0])), [wanted, setWanted] = useState("");
   const [places, setPlaces] = useState<readonly number[]>([]);
   const item = items.find((one) => row.keyOf(one) === key) ?? items[0];
   const axes = row.indices?.(item) ?? [], indices = axes.map(([, count], at) => Math.min(places[at] ?? 0, count - 1));
@@ -79,7 +87,7 @@ function Panel<Item, Value>(
   const option = (options.find(([id]) => id === wanted) ?? options[0])?.[0] ?? "";
   const read = indices.slice(0, row.readBy), question = [row.keyOf(item), ...read].join(" ");
   const { value, ...wait } = useLoaded(
-    (signal) => row.load!(item, read, signal),
+    (signal) => row.load!(item, read, signal, summary),
     row.load === undefined ? null : question,
   );
   const waits = row.load !== undefined && value === null;
