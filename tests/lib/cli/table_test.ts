@@ -5,6 +5,7 @@ const COLUMNS = [{ key: "run" }, { key: "recipe" }, { key: "title" }, { key: "si
 
 Deno.test("columns that fit keep their widths", () => {
   assert.deepEqual(fitWidths([20, 30, 20, 8], COLUMNS, 84), [20, 30, 20, 8]);
+  assert.equal(formatTable([{ run: "first", size: 1 }], ["run", "size"]), "run    size\nfirst  1\n");
 });
 
 Deno.test("the widest columns of text give way to a narrow terminal; names to copy and numbers stay", () => {

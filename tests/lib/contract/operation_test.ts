@@ -222,6 +222,9 @@ Deno.test("nearest names: edits, transpositions, prefixes, last parts", () => {
   assert.equal(nearestName("rayleigh", ["awgn", "flat_rayleigh", "flat_rayleigh_block"]), "flat_rayleigh");
   assert.equal(nearestName("64qam", ["qpsk", "qam16", "qam64"]), "qam64");
   assert.equal(nearestName("zzz", ids), null);
+  // Two changes are near, or a third of a longer name.
+  assert.deepEqual(["qprt", "qrrt"].map((name) => nearestName(name, ["qpsk"])), ["qpsk", null]);
+  assert.deepEqual(["xxxdulator", "xxxxulator"].map((name) => nearestName(name, ["modulator"])), ["modulator", null]);
 });
 
 /** zod's own conversion, brought to the contract's conventions. */
