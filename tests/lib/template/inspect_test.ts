@@ -258,6 +258,17 @@ Deno.test("every variant of a matrix is asked what it needs", async () => {
   });
 });
 
+Deno.test("the only variant of a matrix is checked, not the recipe around it", async () => {
+  const matrix = "  matrix: {dimensions: {q: [500]}, step_params: {sender: {quality: {matrix: q}}}}\n";
+  const text = edited(CODEC_TEXT, ["  seed: 23\n", "  seed: 23\n" + matrix]);
+  await inProject({ [CODEC_PATH]: text }, async (options) => {
+    const { validation } = await inspectTemplate(CODEC, options);
+    assert.deepEqual([validation.status, validation.errors.map(({ code }) => code)], ["invalid", [
+      "operation_params_schema_invalid",
+    ]]);
+  });
+});
+
 Deno.test("an unknown template is refused", () =>
   inProject({}, async (options) => {
     assert.equal((await refusal(inspectTemplate("ai_phy.nothing", options))).code, "template_not_found");
