@@ -71,9 +71,12 @@ export class Registry {
     return entry;
   }
 
-  /** Loads the modules of operations side by side; an id without an operation is left to the checks of the recipe. */
+  /**
+   * Loads the modules of operations, one after the other: imports at once read the modules that they share each. An id without
+   * an operation is left to the checks of the recipe.
+   */
   async prepare(ids: Iterable<unknown>): Promise<void> {
-    await Promise.all([...new Set(ids)].map((id) => this.#entries.get(id as string)?.prepare?.()));
+    for (const id of new Set(ids)) await this.#entries.get(id as string)?.prepare?.();
   }
 
   /** Ids in code-point order. */

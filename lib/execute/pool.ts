@@ -5,7 +5,17 @@
 import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
 import type { BundleJob } from "./bundle_files.ts";
-import type { FailedReply, ProgressReply, SaveTask, StepTask, Task, WorkerReply, WrittenStep } from "./protocol.ts";
+import type {
+  FailedReply,
+  LoadedOperation,
+  LoadTask,
+  ProgressReply,
+  SaveTask,
+  StepTask,
+  Task,
+  WorkerReply,
+  WrittenStep,
+} from "./protocol.ts";
 
 interface Thread {
   worker: Worker;
@@ -92,6 +102,12 @@ export class WorkerPool {
   /** Starts the first thread early, so that it loads during planning. */
   warmUp(): void {
     if (this.#threads.length === 0) this.#spawn();
+  }
+
+  /** Loads operations that are about to run on the first thread. */
+  load(operations: LoadedOperation[]): void {
+    this.warmUp();
+    this.#threads[0].worker.postMessage({ type: "load", operations } satisfies LoadTask);
   }
 
   /**

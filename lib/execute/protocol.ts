@@ -57,6 +57,15 @@ export interface SaveTask {
   job: BundleJob;
 }
 
+/** Operations that are about to run: the thread loads their modules while it has nothing else to do. */
+export interface LoadTask {
+  type: "load";
+  operations: LoadedOperation[];
+}
+
+/** What a thread loads an operation by. */
+export type LoadedOperation = Pick<StepTask, "operationId" | "moduleUrl" | "binding">;
+
 export interface StepTask {
   operationId: string;
   moduleUrl: string;

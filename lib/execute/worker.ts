@@ -12,9 +12,10 @@ import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { collectDropped, dropShared } from "./memory.ts";
 import {
+  type LoadedOperation,
+  type LoadTask,
   type ProgressReply,
   type SaveTask,
-  type StepTask,
   type Task,
   wholeFile,
   type WorkerReply,
@@ -24,7 +25,7 @@ import { RunAgain, runTogether } from "./run_together.ts";
 
 const loaded = new Map<string, Promise<Operation>>();
 
-async function loadOperation({ moduleUrl, operationId, binding }: StepTask): Promise<Operation> {
+async function loadOperation({ moduleUrl, operationId, binding }: LoadedOperation): Promise<Operation> {
   const module = await import(moduleUrl) as { default?: Operation; operationOf?(binding: JsonObject): Operation };
   const operation = binding === null
     ? exportedOperation(module, operationId)
@@ -40,11 +41,17 @@ async function loadOperation({ moduleUrl, operationId, binding }: StepTask): Pro
 
 const send = (reply: WorkerReply) => self.postMessage(reply);
 
-function load(task: StepTask): Promise<Operation> {
+function load(task: LoadedOperation): Promise<Operation> {
   const key = task.binding ?? `${task.moduleUrl} ${task.operationId}`;
   let operation = loaded.get(key);
   if (operation === undefined) loaded.set(key, operation = loadOperation(task));
   return operation;
+}
+
+/** One after the other: imports at once read the modules that they share each. */
+async function loadAhead({ operations }: LoadTask): Promise<void> {
+  // The step itself reports a failure.
+  for (const operation of operations) await load(operation).catch(() => {});
 }
 
 function fail(taskId: number, error: unknown, { again = false, location = null as SourceLocation | null } = {}): void {
@@ -71,7 +78,8 @@ async function save({ taskId, job }: SaveTask): Promise<void> {
 }
 
 endWhenAsked();
-self.onmessage = async ({ data }: MessageEvent<Task | SaveTask>) => {
+self.onmessage = async ({ data }: MessageEvent<Task | SaveTask | LoadTask>) => {
+  if (data.type === "load") return await loadAhead(data);
   if (data.type === "save") return await save(data);
   const { taskId, chain, steps } = data;
   collectDropped();

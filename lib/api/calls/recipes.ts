@@ -3,9 +3,11 @@ import { codeRow } from "../../contract/codes.ts";
 import { type Diagnostic, isWarning, refusal, SvcError } from "../../contract/error.ts";
 import { sha256Hex, sha256Json } from "../../contract/hash.ts";
 import { prettyJson } from "../../contract/json.ts";
+import type { Registry } from "../../contract/registry.ts";
 import { isObject, type JsonObject, type Value } from "../../contract/value.ts";
 import { z } from "../../contract/zod.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
+import type { LoadedOperation } from "../../execute/protocol.ts";
 import { displayed } from "../../figure/display.ts";
 import type { RecipeGraph } from "../../figure/graph/graph.ts";
 import type { StepExplanation } from "../../plan/explain_step.ts";
@@ -551,9 +553,10 @@ export const recipes = {
       const options = { ...camelKeys(fields), ...means };
       const source = await authored(recipe);
       const running = { ...options, ...await core.means(), cancellation: means.cancellation ?? createCancellation() };
-      return await core.withPool(async (execute) => {
+      return await core.withPool(async (execute, pool) => {
         const holds = prepared !== undefined && await preparedHolds(prepared, running);
         const current = holds ? prepared : await prepare(core, source, options);
+        pool.load(builtIn(current, running.registry));
         announceWarnings(current.planned.diagnostics, means.onEvent);
         const result = await runPrepared(current, { ...running, execute });
         return {
@@ -723,6 +726,12 @@ async function prepare(core: SessionCore, recipe: RecipeInput, options: PlanOpti
   const [{ prepareRun }, means] = await Promise.all([import("../../run/run.ts"), core.means(source.value)]);
   return await prepareRun({ ...options, ...parts(source), ...means });
 }
+
+/** The planned operations whose modules a thread can load before their steps: not those of adapters, which start processes. */
+const builtIn = ({ planned }: PreparedRun, registry: Registry): LoadedOperation[] =>
+  planned.plan.steps.map(({ operation_id }) => registry.get(operation_id)).flatMap((
+    { binding, moduleUrl, operation },
+  ) => binding === undefined ? [{ operationId: operation.id, moduleUrl, binding: null }] : []);
 
 /** The point that overrides left of a matrix, as the whole matrix has it, else the recipe itself. */
 async function chosenPoint(core: SessionCore, source: AuthoredRecipe, mode?: CompileMode): Promise<AuthoredRecipe> {

@@ -162,3 +162,14 @@ Deno.test("a step that changes its input after it was honest twice leaves the st
   const { "artifacts/bad/bits.npz": _, ...before } = honest.files;
   assert.deepEqual(altered.files, before);
 });
+
+Deno.test("a thread loads operations ahead of their steps, and one that cannot be loaded fails no other", async () => {
+  using pool = new CountingPool();
+  const moduleUrl = new URL("./operations/numbers.ts", import.meta.url).href;
+  pool.load([
+    { operationId: "test.numbers", moduleUrl, binding: null },
+    { operationId: "test.missing", moduleUrl: new URL("./operations/missing.ts", import.meta.url).href, binding: null },
+  ]);
+  const ahead = await execute(GRAPH, { held: true, pool });
+  assert.deepEqual(comparable(ahead), comparable(await execute(GRAPH)));
+});
