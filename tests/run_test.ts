@@ -6,6 +6,7 @@ import { ROOT_PATH } from "./support/paths.ts";
 import { ProcessTree } from "./support/process_tree.ts";
 import { Stall } from "./support/stall.ts";
 import { until } from "./support/until.ts";
+import { temporaryFolder } from "./support/temporary.ts";
 
 const NEEDS = new URL("./support/needs.ts", import.meta.url);
 /** A file of tests for each way to end, or not. */
@@ -49,13 +50,9 @@ interface Ran {
 }
 
 async function withFiles(names: (keyof typeof FILES)[], body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-runner-" });
-  try {
-    for (const name of names) await Deno.writeTextFile(join(folder, `${name}_test.ts`), FILES[name]);
-    await body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-runner-");
+  for (const name of names) await Deno.writeTextFile(join(folder, `${name}_test.ts`), FILES[name]);
+  await body(folder);
 }
 
 function startRunner(args: string[], cwd?: string): Deno.ChildProcess {
@@ -184,86 +181,78 @@ const GROUPED: Record<string, { text: string; failures: string[]; reason: RegExp
 };
 
 Deno.test("in a process of several files each end is named for its file, and the files beside it run", async () => {
-  const root = await Deno.makeTempDir({ prefix: "svc-runner-" });
-  try {
-    for (const [name, { text }] of Object.entries(GROUPED)) {
-      const folder = join(root, name);
-      await Deno.mkdir(folder);
-      await Deno.writeTextFile(join(folder, "a_test.ts"), `Deno.test("before", () => {});`);
-      await Deno.writeTextFile(join(folder, "b_test.ts"), text);
-      await Deno.writeTextFile(
-        join(folder, "c_test.ts"),
-        `import { needs } from ${JSON.stringify(NEEDS)};
+  const root = temporaryFolder("svc-runner-");
+  for (const [name, { text }] of Object.entries(GROUPED)) {
+    const folder = join(root, name);
+    await Deno.mkdir(folder);
+    await Deno.writeTextFile(join(folder, "a_test.ts"), `Deno.test("before", () => {});`);
+    await Deno.writeTextFile(join(folder, "b_test.ts"), text);
+    await Deno.writeTextFile(
+      join(folder, "c_test.ts"),
+      `import { needs } from ${JSON.stringify(NEEDS)};
         Deno.test("behind", () => new Promise((done) => setTimeout(done, 20)));
         Deno.test({ name: "skipped", ...needs("a printer", null), fn() {} });`,
-      );
-    }
-    const table = join(root, "times.tsv"), kinds = Object.keys(GROUPED);
-    const { code, output } = await run([root, "--jobs", "3", "--stall", "5", "--table", table]);
-    assert.equal(code, 1, output);
-    assert.match(output, new RegExp(`^${3 * kinds.length} test files in ${kinds.length} processes`));
-    const blocks = new Map(
-      output.split("\nFAILURES\n")[1].split(`\n${root}/`).slice(1).map((block) => [
-        block.slice(0, block.indexOf("\n")),
-        block,
-      ]),
     );
-    assert.deepEqual([...blocks.keys()].sort(), kinds.map((name) => `${name}/b_test.ts`).sort());
-    for (const [name, { failures, reason }] of Object.entries(GROUPED)) {
-      const block = blocks.get(`${name}/b_test.ts`)!;
-      const named = block.split("\n  (ran in one process after ")[0].split("\n").slice(1).map((line) => line.trim());
-      assert.deepEqual(named, failures, block);
-      assert.match(block, reason);
-    }
-    const values = Object.values(GROUPED);
-    const passed = 2 * kinds.length + values.reduce((sum, { passed = 0 }) => sum + passed, 0);
-    const failed = values.reduce(
-      (sum, { failures }) => sum + failures.filter((line) => !/ after it /.test(line)).length,
-      0,
-    );
-    assert.equal(lastLine(output), `${passed} passed, ${failed} failed, ${kinds.length} skipped`, output);
-    assert.equal((await Deno.readTextFile(table)).trimEnd().split("\n").length, 3 * kinds.length);
-  } finally {
-    await Deno.remove(root, { recursive: true });
   }
+  const table = join(root, "times.tsv"), kinds = Object.keys(GROUPED);
+  const { code, output } = await run([root, "--jobs", "3", "--stall", "5", "--table", table]);
+  assert.equal(code, 1, output);
+  assert.match(output, new RegExp(`^${3 * kinds.length} test files in ${kinds.length} processes`));
+  const blocks = new Map(
+    output.split("\nFAILURES\n")[1].split(`\n${root}/`).slice(1).map((block) => [
+      block.slice(0, block.indexOf("\n")),
+      block,
+    ]),
+  );
+  assert.deepEqual([...blocks.keys()].sort(), kinds.map((name) => `${name}/b_test.ts`).sort());
+  for (const [name, { failures, reason }] of Object.entries(GROUPED)) {
+    const block = blocks.get(`${name}/b_test.ts`)!;
+    const named = block.split("\n  (ran in one process after ")[0].split("\n").slice(1).map((line) => line.trim());
+    assert.deepEqual(named, failures, block);
+    assert.match(block, reason);
+  }
+  const values = Object.values(GROUPED);
+  const passed = 2 * kinds.length + values.reduce((sum, { passed = 0 }) => sum + passed, 0);
+  const failed = values.reduce(
+    (sum, { failures }) => sum + failures.filter((line) => !/ after it /.test(line)).length,
+    0,
+  );
+  assert.equal(lastLine(output), `${passed} passed, ${failed} failed, ${kinds.length} skipped`, output);
+  assert.equal((await Deno.readTextFile(table)).trimEnd().split("\n").length, 3 * kinds.length);
 });
 
 Deno.test("files that share a process keep their order, hooks, filter and seed; one that asks for it has its own", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-runner-" });
-  try {
-    const file = (name: string) => `
+  const folder = temporaryFolder("svc-runner-");
+  const file = (name: string) => `
       const log = (line: string) => console.log("said", ${JSON.stringify(name)}, line, Deno.pid);
       Deno.test.beforeAll(() => log("opens"));
       Deno.test.afterAll(() => log("closes"));
       for (const test of ["one", "two", "three"]) Deno.test(test, () => log(test));`;
-    for (const name of ["a", "b"]) await Deno.writeTextFile(join(folder, `${name}_test.ts`), file(name));
-    await Deno.writeTextFile(join(folder, "c_test.ts"), `// Process of its own: it changes everything.\n${file("c")}`);
-    const said = async (...args: string[]) => {
-      const { code, output } = await run([folder, "--jobs", "1", "--verbose", ...args]);
-      assert.equal(code, 0, output);
-      return output.split("\n").flatMap((line) => /(\S+)_test\.ts \| said (.*) (\d+)$/.exec(line)?.slice(2) ?? []);
-    };
-    const plain = await said(), lines = plain.filter((_, index) => index % 2 === 0);
-    const pids = new Map(lines.map((line, index) => [line.slice(0, 1), plain[2 * index + 1]]));
-    assert.equal(pids.get("a"), pids.get("b"));
-    assert.notEqual(pids.get("a"), pids.get("c"));
-    const all = ["opens", "one", "two", "three", "closes"];
-    assert.deepEqual(lines, ["a", "b", "c"].flatMap((name) => all.map((line) => `${name} ${line}`)));
-    const filtered = await said("--filter", "/^t/");
-    assert.deepEqual(
-      filtered.filter((line) => /^[ab] [^oc]/.test(line)),
-      ["a two", "a three", "b two", "b three"],
-    );
-    const orders = await Promise.all(
-      ["1", "2", "3", "1"].map(async (seed) =>
-        (await said(`--shuffle=${seed}`)).filter((_, index) => index % 2 === 0).join()
-      ),
-    );
-    assert.equal(orders[0], orders[3]);
-    assert.ok(new Set(orders).size > 1, "the seed changes the order");
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  for (const name of ["a", "b"]) await Deno.writeTextFile(join(folder, `${name}_test.ts`), file(name));
+  await Deno.writeTextFile(join(folder, "c_test.ts"), `// Process of its own: it changes everything.\n${file("c")}`);
+  const said = async (...args: string[]) => {
+    const { code, output } = await run([folder, "--jobs", "1", "--verbose", ...args]);
+    assert.equal(code, 0, output);
+    return output.split("\n").flatMap((line) => /(\S+)_test\.ts \| said (.*) (\d+)$/.exec(line)?.slice(2) ?? []);
+  };
+  const plain = await said(), lines = plain.filter((_, index) => index % 2 === 0);
+  const pids = new Map(lines.map((line, index) => [line.slice(0, 1), plain[2 * index + 1]]));
+  assert.equal(pids.get("a"), pids.get("b"));
+  assert.notEqual(pids.get("a"), pids.get("c"));
+  const all = ["opens", "one", "two", "three", "closes"];
+  assert.deepEqual(lines, ["a", "b", "c"].flatMap((name) => all.map((line) => `${name} ${line}`)));
+  const filtered = await said("--filter", "/^t/");
+  assert.deepEqual(
+    filtered.filter((line) => /^[ab] [^oc]/.test(line)),
+    ["a two", "a three", "b two", "b three"],
+  );
+  const orders = await Promise.all(
+    ["1", "2", "3", "1"].map(async (seed) =>
+      (await said(`--shuffle=${seed}`)).filter((_, index) => index % 2 === 0).join()
+    ),
+  );
+  assert.equal(orders[0], orders[3]);
+  assert.ok(new Set(orders).size > 1, "the seed changes the order");
 });
 
 Deno.test("all files pass, from any folder: exit code 0; a filter, a seed and all output on request", async () => {

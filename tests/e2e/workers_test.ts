@@ -1,19 +1,16 @@
 import assert from "node:assert/strict";
 import { run } from "../../mod.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 /** Digests of all artifacts of one run of a recipe, by path. */
 async function digests(recipe: string, parallelWorkers: number): Promise<Record<string, string>> {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-workers-" });
-  try {
-    const { status, summary } = await run(recipe, { stateDir, parallelWorkers });
-    assert.equal(status, "completed");
-    const steps = summary.steps as { outputs: Record<string, { path: string; sha256: string }> }[];
-    return Object.fromEntries(
-      steps.flatMap(({ outputs }) => Object.values(outputs).map(({ path, sha256 }) => [path, sha256])),
-    );
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const stateDir = temporaryFolder("svc-workers-");
+  const { status, summary } = await run(recipe, { stateDir, parallelWorkers });
+  assert.equal(status, "completed");
+  const steps = summary.steps as { outputs: Record<string, { path: string; sha256: string }> }[];
+  return Object.fromEntries(
+    steps.flatMap(({ outputs }) => Object.values(outputs).map(({ path, sha256 }) => [path, sha256])),
+  );
 }
 
 for (const name of ["quickstart", "bit_transport_awgn", "jpeg_capacity_matched_slow_rayleigh"]) {

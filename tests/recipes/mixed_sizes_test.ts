@@ -10,6 +10,7 @@ import { writePng } from "../../lib/artifact/png_encode.ts";
 import { isObject, type JsonObject } from "../../lib/contract/value.ts";
 import { fromFileUrl } from "../support/paths.ts";
 import { tinyAutoencoder } from "../support/tiny_models.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url);
 
@@ -38,51 +39,47 @@ interface Step extends JsonObject {
 }
 
 Deno.test("all recipes over images run on photographs in portrait and landscape", async (test) => {
-  const projectRoot = Deno.makeTempDirSync();
-  try {
-    Deno.mkdirSync(join(projectRoot, "photographs"));
-    const put = (name: string, bytes: Uint8Array) => {
-      Deno.mkdirSync(join(projectRoot, name, ".."), { recursive: true });
-      Deno.writeFileSync(join(projectRoot, name), bytes);
-    };
-    put("photographs/landscape.png", writePng(photograph("samples/coffee.png", 64, 128)));
-    put("photographs/portrait.png", writePng(photograph("samples/chelsea.png", 96, 64)));
-    for (const [name, bytes] of Object.entries(tinyAutoencoder())) put(`autoencoder/${name}`, bytes);
-    await using session = await open({ projectRoot, idleMs: 60_000 });
-    const { sha256 } = await session.data.makeManifest(join(projectRoot, "photographs"), { id: "photographs" });
-    const source = { dataset: "photographs", image_ids: "", manifest_path: "photographs/manifest.json" };
-    let count = 0;
-    for (const folder of [RECIPES, new URL("recipe_starters/", RECIPES)]) {
-      const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".yaml"))
-        .sort();
-      for (const name of names) {
-        const text = Deno.readTextFileSync(fromFileUrl(new URL(name, folder)));
-        // The network of this score is the user's.
-        if (!text.includes("source.image_dataset") || name === "image_perceptual_distance.yaml") continue;
-        count++;
-        const { metadata: { matrix: _, ...metadata }, ...raw } = parse(text) as JsonObject & { metadata: JsonObject };
-        const steps = (raw.steps as Step[]).map(({ params, ...step }) => {
-          // Without its matrix a recipe has the defaults of the parameters that it sweeps.
-          const own = Object.entries(params ?? {}).filter(([, value]) => !(isObject(value) && "matrix" in value));
-          const given = step.op === "source.image_dataset"
-            ? { ...source, manifest_sha256: sha256 }
-            : standIn(step.op, Object.fromEntries(own));
-          return { ...step, params: given };
-        });
-        await test.step(name, async () => {
-          const { run_id, status, summary } = await session.recipes.run({ ...raw, metadata, steps } as JsonObject);
-          assert.equal(status, "completed", String(summary.error));
-          const images = summary.steps.flatMap(({ outputs }) => Object.values(outputs))
-            .filter(({ kind }) => kind === "image.batch.numpy");
-          assert.ok(images.length >= 2, "no images were received");
-          for (const { metadata } of images) assert.deepEqual(metadata.item_shapes, [[64, 128, 3], [96, 64, 3]]);
-          assert.equal((await session.runs.verify(run_id)).status, "valid");
-          await session.runs.remove({ ids: [run_id] });
-        });
-      }
+  const projectRoot = temporaryFolder();
+  Deno.mkdirSync(join(projectRoot, "photographs"));
+  const put = (name: string, bytes: Uint8Array) => {
+    Deno.mkdirSync(join(projectRoot, name, ".."), { recursive: true });
+    Deno.writeFileSync(join(projectRoot, name), bytes);
+  };
+  put("photographs/landscape.png", writePng(photograph("samples/coffee.png", 64, 128)));
+  put("photographs/portrait.png", writePng(photograph("samples/chelsea.png", 96, 64)));
+  for (const [name, bytes] of Object.entries(tinyAutoencoder())) put(`autoencoder/${name}`, bytes);
+  await using session = await open({ projectRoot, idleMs: 60_000 });
+  const { sha256 } = await session.data.makeManifest(join(projectRoot, "photographs"), { id: "photographs" });
+  const source = { dataset: "photographs", image_ids: "", manifest_path: "photographs/manifest.json" };
+  let count = 0;
+  for (const folder of [RECIPES, new URL("recipe_starters/", RECIPES)]) {
+    const names = [...Deno.readDirSync(folder)].map(({ name }) => name).filter((name) => name.endsWith(".yaml"))
+      .sort();
+    for (const name of names) {
+      const text = Deno.readTextFileSync(fromFileUrl(new URL(name, folder)));
+      // The network of this score is the user's.
+      if (!text.includes("source.image_dataset") || name === "image_perceptual_distance.yaml") continue;
+      count++;
+      const { metadata: { matrix: _, ...metadata }, ...raw } = parse(text) as JsonObject & { metadata: JsonObject };
+      const steps = (raw.steps as Step[]).map(({ params, ...step }) => {
+        // Without its matrix a recipe has the defaults of the parameters that it sweeps.
+        const own = Object.entries(params ?? {}).filter(([, value]) => !(isObject(value) && "matrix" in value));
+        const given = step.op === "source.image_dataset"
+          ? { ...source, manifest_sha256: sha256 }
+          : standIn(step.op, Object.fromEntries(own));
+        return { ...step, params: given };
+      });
+      await test.step(name, async () => {
+        const { run_id, status, summary } = await session.recipes.run({ ...raw, metadata, steps } as JsonObject);
+        assert.equal(status, "completed", String(summary.error));
+        const images = summary.steps.flatMap(({ outputs }) => Object.values(outputs))
+          .filter(({ kind }) => kind === "image.batch.numpy");
+        assert.ok(images.length >= 2, "no images were received");
+        for (const { metadata } of images) assert.deepEqual(metadata.item_shapes, [[64, 128, 3], [96, 64, 3]]);
+        assert.equal((await session.runs.verify(run_id)).status, "valid");
+        await session.runs.remove({ ids: [run_id] });
+      });
     }
-    assert.equal(count, 42);
-  } finally {
-    Deno.removeSync(projectRoot, { recursive: true });
   }
+  assert.equal(count, 42);
 });

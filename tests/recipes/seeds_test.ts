@@ -8,6 +8,7 @@ import { gaussianTail } from "../../lib/numeric/linalg/error_function.ts";
 import { codeBlocks } from "../docs/blocks.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { sharedSession } from "../support/session.ts";
+import { temporaryFolder } from "../support/temporary.ts";
 
 const filesIn = (folder: string): string[] =>
   [...Deno.readDirSync(join(ROOT_PATH, folder))].flatMap(({ name, isDirectory }) =>
@@ -57,61 +58,53 @@ Deno.test("no starter, template, scaffold, pack or example authors the seed of a
 });
 
 shared.test("a training project of a starter authors no seed", async (svc) => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-project-" });
-  try {
-    const recipe = await Deno.readTextFile(
-      join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml"),
-    );
-    await svc.training.export(recipe, { out: join(folder, "project"), samples: 8 });
-    let read = 0;
-    for (const { name } of Deno.readDirSync(join(folder, "project"))) {
-      if (!/recipe\.yaml$/.test(name)) continue;
-      read++;
-      assert.deepEqual(authoredIn(parseYaml(await Deno.readTextFile(join(folder, "project", name)))), [], name);
-    }
-    assert.ok(read >= 2, `${read} recipes`);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const folder = temporaryFolder("svc-project-");
+  const recipe = await Deno.readTextFile(
+    join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml"),
+  );
+  await svc.training.export(recipe, { out: join(folder, "project"), samples: 8 });
+  let read = 0;
+  for (const { name } of Deno.readDirSync(join(folder, "project"))) {
+    if (!/recipe\.yaml$/.test(name)) continue;
+    read++;
+    assert.deepEqual(authoredIn(parseYaml(await Deno.readTextFile(join(folder, "project", name)))), [], name);
   }
+  assert.ok(read >= 2, `${read} recipes`);
 });
 
 shared.test("ten replicates of the starter at 10 dB draw ten noises, and their interval contains theory", async (svc) => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-pack-" });
-  try {
-    const starter = join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml");
-    await Deno.copyFile(starter, join(folder, "starter.yaml"));
-    const pack = {
-      schema_version: 1,
-      id: "starter_at_10_db",
-      version: "1",
-      dataset: { id: "synthetic_random_bits", modality: "bits" },
-      task: { id: "neural_receiver_demapping" },
-      metrics: ["channel.ber"],
-      replication: { replicates: 10, base_seed: 23 },
-      recipes: [{
-        id: "calibrated",
-        path: "starter.yaml",
-        params: {
-          matrix_selection: { snr_db: 10.5 },
-          // Ideal calibration leaves AWGN only.
-          step_params: { demodulator: { mode: "oracle_frontend_calibrated" }, data: { bit_count: 40_960 } },
-        },
-      }],
-    };
-    const file = join(folder, "pack.json");
-    await Deno.writeTextFile(file, JSON.stringify(pack).replace("10.5", "10.0"));
-    const { result } = await svc.benchmarks.run(file, { retainBackingRuns: true });
-    const noises = new Set<string>();
-    for (const { run_dir } of result.recipes) {
-      const sums = await Deno.readTextFile(join(stateDir, run_dir!, "SHA256SUMS"));
-      noises.add(/^\w+(?= .*wireless_channel\/rx_symbols)/m.exec(sums)![0]);
-    }
-    assert.equal(noises.size, 10);
-    const { ci_low, ci_high } = result.aggregates.find(({ metric }) => metric === "channel.ber")!;
-    const theory = gaussianTail(Math.sqrt(10));
-    assert.ok(Math.abs(theory - 7.83e-4) < 1e-6);
-    assert.ok(toNumber(ci_low!) <= theory && theory <= toNumber(ci_high!), `${ci_low} … ${ci_high}`);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const folder = temporaryFolder("svc-pack-");
+  const starter = join(ROOT_PATH, "recipes/recipe_starters/neural_receiver_qpsk_iq_calibration.yaml");
+  await Deno.copyFile(starter, join(folder, "starter.yaml"));
+  const pack = {
+    schema_version: 1,
+    id: "starter_at_10_db",
+    version: "1",
+    dataset: { id: "synthetic_random_bits", modality: "bits" },
+    task: { id: "neural_receiver_demapping" },
+    metrics: ["channel.ber"],
+    replication: { replicates: 10, base_seed: 23 },
+    recipes: [{
+      id: "calibrated",
+      path: "starter.yaml",
+      params: {
+        matrix_selection: { snr_db: 10.5 },
+        // Ideal calibration leaves AWGN only.
+        step_params: { demodulator: { mode: "oracle_frontend_calibrated" }, data: { bit_count: 40_960 } },
+      },
+    }],
+  };
+  const file = join(folder, "pack.json");
+  await Deno.writeTextFile(file, JSON.stringify(pack).replace("10.5", "10.0"));
+  const { result } = await svc.benchmarks.run(file, { retainBackingRuns: true });
+  const noises = new Set<string>();
+  for (const { run_dir } of result.recipes) {
+    const sums = await Deno.readTextFile(join(stateDir, run_dir!, "SHA256SUMS"));
+    noises.add(/^\w+(?= .*wireless_channel\/rx_symbols)/m.exec(sums)![0]);
   }
+  assert.equal(noises.size, 10);
+  const { ci_low, ci_high } = result.aggregates.find(({ metric }) => metric === "channel.ber")!;
+  const theory = gaussianTail(Math.sqrt(10));
+  assert.ok(Math.abs(theory - 7.83e-4) < 1e-6);
+  assert.ok(toNumber(ci_low!) <= theory && theory <= toNumber(ci_high!), `${ci_low} … ${ci_high}`);
 });

@@ -17,6 +17,7 @@ import { svc } from "./cli.ts";
 import { ROOT_PATH } from "./paths.ts";
 import { tables } from "./tables.ts";
 import { measureResources, type Resources } from "./resources.ts";
+import { temporaryFolder } from "./temporary.ts";
 
 const DATA = tables(import.meta.url);
 
@@ -373,39 +374,35 @@ function pin(recipe: string, document: string): void {
 export async function faultsOf({ folder }: HostileProject, one: HostileCase, commands: string[][]): Promise<string[]> {
   const faults: string[] = [];
   for (const command of commands) {
-    const copy = Deno.makeTempDirSync({ prefix: "svc-author-" });
+    const copy = temporaryFolder("svc-author-");
+    cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
+    const canaries = join(copy, "canaries"), project = join(copy, "project"), path = join(project, one.document.path);
+    const artifacts = join(dirname(path), "artifacts");
+    if (exists(artifacts)) Deno.symlinkSync(canaries, join(artifacts, "hostile_link"));
+    Deno.removeSync(path);
+    await one.write(path, canaries);
+    if (one.document.pinnedBy !== undefined && isPlainFile(path)) pin(join(project, one.document.pinnedBy), path);
+    const tree = () => listFiles(canaries).map(({ path }) => [path, Deno.readTextFileSync(join(canaries, path))]);
+    const before = tree();
+    const isRequest = /^[A-Z]+$/.test(command[0]);
+    const { code, text, used } = await inTime(
+      `${one.name}: ${command.join(" ")}`,
+      (isRequest ? requested : commanded)(command, project),
+    );
+    const fault = (what: string) => faults.push(`${one.name}\n  ${command.join(" ")}: ${what}`);
+    if (/internal_error|defect of svc|SuppressedError|^\s+at .*:\d+:\d+/m.test(text)) {
+      fault(`no code: ${text.slice(0, 600)}`);
+    }
+    if (code !== 0 && text === "") fault("an error without a message");
+    // A reply is JSON, whose reader escapes texts.
+    const printed = isRequest ? null : CONTROL.exec(text);
+    if (printed !== null) fault(`it prints U+${printed[0].charCodeAt(0).toString(16)}`);
+    if (used.cpuMs > MAX_CPU_MS) fault(`it takes ${used.cpuMs.toFixed(0)} ms of processor time`);
+    if (used.peakBytes > MAX_PEAK_BYTES) fault(`the process has grown by ${used.peakBytes} bytes`);
     try {
-      cpSync(folder, copy, { recursive: true, preserveTimestamps: true });
-      const canaries = join(copy, "canaries"), project = join(copy, "project"), path = join(project, one.document.path);
-      const artifacts = join(dirname(path), "artifacts");
-      if (exists(artifacts)) Deno.symlinkSync(canaries, join(artifacts, "hostile_link"));
-      Deno.removeSync(path);
-      await one.write(path, canaries);
-      if (one.document.pinnedBy !== undefined && isPlainFile(path)) pin(join(project, one.document.pinnedBy), path);
-      const tree = () => listFiles(canaries).map(({ path }) => [path, Deno.readTextFileSync(join(canaries, path))]);
-      const before = tree();
-      const isRequest = /^[A-Z]+$/.test(command[0]);
-      const { code, text, used } = await inTime(
-        `${one.name}: ${command.join(" ")}`,
-        (isRequest ? requested : commanded)(command, project),
-      );
-      const fault = (what: string) => faults.push(`${one.name}\n  ${command.join(" ")}: ${what}`);
-      if (/internal_error|defect of svc|SuppressedError|^\s+at .*:\d+:\d+/m.test(text)) {
-        fault(`no code: ${text.slice(0, 600)}`);
-      }
-      if (code !== 0 && text === "") fault("an error without a message");
-      // A reply is JSON, whose reader escapes texts.
-      const printed = isRequest ? null : CONTROL.exec(text);
-      if (printed !== null) fault(`it prints U+${printed[0].charCodeAt(0).toString(16)}`);
-      if (used.cpuMs > MAX_CPU_MS) fault(`it takes ${used.cpuMs.toFixed(0)} ms of processor time`);
-      if (used.peakBytes > MAX_PEAK_BYTES) fault(`the process has grown by ${used.peakBytes} bytes`);
-      try {
-        assert.deepEqual(tree(), before);
-      } catch {
-        fault("a canary changed");
-      }
-    } finally {
-      Deno.removeSync(copy, { recursive: true });
+      assert.deepEqual(tree(), before);
+    } catch {
+      fault("a canary changed");
     }
   }
   return faults;

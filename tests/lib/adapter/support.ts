@@ -9,6 +9,7 @@ import { operationOf } from "../../../lib/adapter/step.ts";
 import { imagesArtifact } from "../../../lib/artifact/values.ts";
 import type { Operation, OutputArtifact } from "../../../lib/contract/operation.ts";
 import { tables } from "../../support/tables.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const DATA = tables(import.meta.url);
 
@@ -26,12 +27,8 @@ export function writeFolder(root: string, files: Record<string, string | Uint8Ar
 
 /** Calls a body with a folder of its own that is removed afterwards. */
 export async function withFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-adapter-" });
-  try {
-    await body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-adapter-");
+  await body(folder);
 }
 
 export const MANIFEST: string = DATA.MANIFEST;

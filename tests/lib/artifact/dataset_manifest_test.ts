@@ -18,6 +18,7 @@ import { writePng } from "../../../lib/artifact/png_encode.ts";
 import { repeatedKey } from "../../../lib/artifact/dataset_manifest.ts";
 import pictures from "../../data/pictures/vectors.json" with { type: "json" };
 import { bytesFrom, damage, seeded } from "./_fuzz.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 
@@ -127,17 +128,13 @@ Deno.test("a fingerprint of another program is a warning, and the manifest is us
   const [found, ...others] = checkImageManifest(foreign);
   assert.deepEqual([found.code, found.severity, others], ["fingerprint_foreign", "warning", []]);
   assert.equal(parseImageManifest(prettyJson(foreign)).samples.length, 3);
-  const folder = await Deno.makeTempDir();
-  try {
-    await Deno.writeTextFile(join(folder, "manifest.json"), prettyJson(foreign));
-    await using svc = await open({ projectRoot: folder });
-    const { warnings } = await svc.data.checkManifest(join(folder, "manifest.json"), { files: false });
-    assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
-      ["fingerprint_foreign", "$.samples[1].transform_fingerprint_sha256"],
-    ]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  await Deno.writeTextFile(join(folder, "manifest.json"), prettyJson(foreign));
+  await using svc = await open({ projectRoot: folder });
+  const { warnings } = await svc.data.checkManifest(join(folder, "manifest.json"), { files: false });
+  assert.deepEqual(warnings.map(({ code, path }) => [code, path]), [
+    ["fingerprint_foreign", "$.samples[1].transform_fingerprint_sha256"],
+  ]);
 });
 
 Deno.test("a manifest file is read, or refused with everything that is wrong", () => {
@@ -173,12 +170,8 @@ Deno.test("samples are selected by ids or by split, and found from the manifest'
 });
 
 async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
-  const folder = Deno.makeTempDirSync();
-  try {
-    await test(folder);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  await test(folder);
 }
 
 const dot = (value: number) => writePng({ width: 1, height: 1, channels: 1, data: Uint8Array.from([value]) });

@@ -20,12 +20,8 @@ async function octaveHere(): Promise<string | null> {
 }
 
 async function inFolder(work: (folder: string) => Promise<void>) {
-  const folder = await Deno.makeTempDir();
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  await work(folder);
 }
 
 async function execute(program: string, args: string[], cwd: string): Promise<string> {
@@ -64,6 +60,7 @@ for path in files:
             assert again[key].dtype == f[key].dtype and again[key].tobytes() == f[key][()].tobytes(), (path, key)
 print(len(files))
 `;
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test({
   name: "files of h5py become NPZ files that NumPy reads with the same bytes",

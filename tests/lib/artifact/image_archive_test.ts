@@ -7,6 +7,7 @@ import { archiveBytes, holdsImages, labelsFile, makeArchiveManifest } from "../.
 import { decodeImage } from "../../../lib/artifact/image_file.ts";
 import { prettyJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 /** An IDX file of bytes. */
 function idx(sizes: number[], data: ArrayLike<number>): Uint8Array {
@@ -59,63 +60,55 @@ Deno.test("sizes that do not fit, and giants, are refused before any image is ma
 });
 
 Deno.test("one command writes the images and the manifest, which a source reads", async () => {
-  const projectRoot = Deno.makeTempDirSync();
-  try {
-    Deno.writeFileSync(join(projectRoot, "t10k-images-idx3-ubyte"), idx([2, 3, 4], PIXELS));
-    await using svc = await open({ projectRoot });
-    const path = join(projectRoot, "t10k-images-idx3-ubyte"), made = await svc.data.makeManifest(path, { id: "mnist" });
-    const { status, summary } = await svc.recipes.run({
-      name: "digits",
-      metadata: { seed: 1 },
-      steps: [{
-        id: "images",
-        op: "source.image_dataset",
-        params: {
-          dataset: "mnist",
-          image_ids: "",
-          manifest_path: "t10k-images-idx3-ubyte.manifest.json",
-          manifest_sha256: made.sha256,
-        },
-      }],
-    });
-    assert.equal(status, "completed", String(summary.error));
-    assert.deepEqual([holdsImages(path), holdsImages("data_batch_2.bin"), holdsImages("payload.bin")], [
-      true,
-      true,
-      false,
-    ]);
-  } finally {
-    Deno.removeSync(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder();
+  Deno.writeFileSync(join(projectRoot, "t10k-images-idx3-ubyte"), idx([2, 3, 4], PIXELS));
+  await using svc = await open({ projectRoot });
+  const path = join(projectRoot, "t10k-images-idx3-ubyte"), made = await svc.data.makeManifest(path, { id: "mnist" });
+  const { status, summary } = await svc.recipes.run({
+    name: "digits",
+    metadata: { seed: 1 },
+    steps: [{
+      id: "images",
+      op: "source.image_dataset",
+      params: {
+        dataset: "mnist",
+        image_ids: "",
+        manifest_path: "t10k-images-idx3-ubyte.manifest.json",
+        manifest_sha256: made.sha256,
+      },
+    }],
+  });
+  assert.equal(status, "completed", String(summary.error));
+  assert.deepEqual([holdsImages(path), holdsImages("data_batch_2.bin"), holdsImages("payload.bin")], [
+    true,
+    true,
+    false,
+  ]);
 });
 
 Deno.test("files of a folder, packed or not, are one dataset with its training and test images", async () => {
-  const folder = Deno.makeTempDirSync();
-  try {
-    const write = (name: string, bytes: Uint8Array) => Deno.writeFileSync(join(folder, name), bytes);
-    write("train-images-idx3-ubyte.gz", gzipSync(idx([2, 3, 4], PIXELS)));
-    write("train-labels-idx1-ubyte.gz", gzipSync(idx([2], [7, 3])));
-    write("t10k-images-idx3-ubyte", idx([1, 3, 4], PIXELS.slice(12)));
-    // Packed a second time, it is not read twice.
-    write("t10k-images-idx3-ubyte.gz", new Uint8Array());
-    write("readme.txt", new TextEncoder().encode("Digits"));
-    await using svc = await open({ projectRoot: folder });
-    const { manifest, path } = await svc.data.makeManifest(folder, { id: "mnist" });
-    assert.equal(path, join(folder, "manifest.json"));
-    const { splits, samples } = parseImageManifest(prettyJson(manifest as JsonObject));
-    assert.deepEqual(splits, {
-      test: ["t10k-images_00000"],
-      train: ["train-images_00000", "train-images_00001"],
-    });
-    assert.deepEqual(samples.map((sample) => sample.path), [
-      "t10k-images/t10k-images_00000.png",
-      "train-images/7/train-images_00000.png",
-      "train-images/3/train-images_00001.png",
-    ]);
-    assert.deepEqual((await svc.data.checkManifest(path)).warnings, []);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  const write = (name: string, bytes: Uint8Array) => Deno.writeFileSync(join(folder, name), bytes);
+  write("train-images-idx3-ubyte.gz", gzipSync(idx([2, 3, 4], PIXELS)));
+  write("train-labels-idx1-ubyte.gz", gzipSync(idx([2], [7, 3])));
+  write("t10k-images-idx3-ubyte", idx([1, 3, 4], PIXELS.slice(12)));
+  // Packed a second time, it is not read twice.
+  write("t10k-images-idx3-ubyte.gz", new Uint8Array());
+  write("readme.txt", new TextEncoder().encode("Digits"));
+  await using svc = await open({ projectRoot: folder });
+  const { manifest, path } = await svc.data.makeManifest(folder, { id: "mnist" });
+  assert.equal(path, join(folder, "manifest.json"));
+  const { splits, samples } = parseImageManifest(prettyJson(manifest as JsonObject));
+  assert.deepEqual(splits, {
+    test: ["t10k-images_00000"],
+    train: ["train-images_00000", "train-images_00001"],
+  });
+  assert.deepEqual(samples.map((sample) => sample.path), [
+    "t10k-images/t10k-images_00000.png",
+    "train-images/7/train-images_00000.png",
+    "train-images/3/train-images_00001.png",
+  ]);
+  assert.deepEqual((await svc.data.checkManifest(path)).warnings, []);
 });
 
 Deno.test("a packed file that is cut, no gzip file, or unpacks to a giant is refused", () => {

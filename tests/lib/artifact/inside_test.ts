@@ -16,25 +16,22 @@ import {
   writeFile,
 } from "../../../lib/artifact/inside.ts";
 import { bundlePath, isDigest } from "../../../lib/contract/names.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const LINUX = Deno.build.os === "linux";
 
 /** A folder `inside` with links to its neighbour `outside`, which must not change. */
 async function withFolders(body: (root: string, outside: string) => void | Promise<void>): Promise<void> {
-  const folder = Deno.makeTempDirSync({ prefix: "svc-inside-" });
-  try {
-    const root = join(folder, "inside"), outside = join(folder, "outside");
-    for (const path of [root, outside]) Deno.mkdirSync(path);
-    Deno.writeTextFileSync(join(outside, "canary"), "alive");
-    Deno.symlinkSync(outside, join(root, "folder_link"));
-    Deno.symlinkSync(join(outside, "canary"), join(root, "file_link"));
-    Deno.symlinkSync(join(outside, "new"), join(root, "dangling"));
-    await body(root, outside);
-    assert.deepEqual([...Deno.readDirSync(outside)].map(({ name }) => name), ["canary"]);
-    assert.equal(Deno.readTextFileSync(join(outside, "canary")), "alive");
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-inside-");
+  const root = join(folder, "inside"), outside = join(folder, "outside");
+  for (const path of [root, outside]) Deno.mkdirSync(path);
+  Deno.writeTextFileSync(join(outside, "canary"), "alive");
+  Deno.symlinkSync(outside, join(root, "folder_link"));
+  Deno.symlinkSync(join(outside, "canary"), join(root, "file_link"));
+  Deno.symlinkSync(join(outside, "new"), join(root, "dangling"));
+  await body(root, outside);
+  assert.deepEqual([...Deno.readDirSync(outside)].map(({ name }) => name), ["canary"]);
+  assert.equal(Deno.readTextFileSync(join(outside, "canary")), "alive");
 }
 
 Deno.test("a path that leaves its folder, or meets a link, is refused", () =>

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { holdsBits, makeBitManifest } from "../../../lib/artifact/bit_manifest_file.ts";
 import { parseTextManifest, selectTexts } from "../../../lib/artifact/text_manifest.ts";
 import { holdsTexts, makeTextManifest, type MakeTextOptions } from "../../../lib/artifact/text_manifest_files.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const refusedWith = (code: string, message = /./) => (error: unknown) => {
   assert.ok(error instanceof SvcError, String(error));
@@ -17,21 +18,17 @@ const refusedWith = (code: string, message = /./) => (error: unknown) => {
 
 /** The manifest of a folder with these files, or of one of them. */
 function made(files: Record<string, string | Uint8Array>, options: MakeTextOptions = {}, of = "") {
-  const folder = Deno.makeTempDirSync();
-  try {
-    for (const [name, content] of Object.entries(files)) {
-      if (name.includes("/")) Deno.mkdirSync(join(folder, name, ".."), { recursive: true });
-      if (typeof content === "string") Deno.writeTextFileSync(join(folder, name), content);
-      else Deno.writeFileSync(join(folder, name), content);
-    }
-    assert.ok(holdsTexts(join(folder, of)));
-    const manifest = makeTextManifest(join(folder, of), options);
-    // What is made can be read.
-    assert.deepEqual(parseTextManifest(new TextEncoder().encode(canonicalJson(manifest))), manifest);
-    return manifest;
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
+  const folder = temporaryFolder();
+  for (const [name, content] of Object.entries(files)) {
+    if (name.includes("/")) Deno.mkdirSync(join(folder, name, ".."), { recursive: true });
+    if (typeof content === "string") Deno.writeTextFileSync(join(folder, name), content);
+    else Deno.writeFileSync(join(folder, name), content);
   }
+  assert.ok(holdsTexts(join(folder, of)));
+  const manifest = makeTextManifest(join(folder, of), options);
+  // What is made can be read.
+  assert.deepEqual(parseTextManifest(new TextEncoder().encode(canonicalJson(manifest))), manifest);
+  return manifest;
 }
 
 const samples = (manifest: ReturnType<typeof made>) =>

@@ -3,16 +3,13 @@ import { SvcError } from "../../../lib/contract/error.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { hashFile } from "../../../lib/artifact/hash_file.ts";
 import { writeFileAtomic } from "../../../lib/artifact/write_file.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 
 function inFolder(test: (folder: string) => void): void {
-  const folder = Deno.makeTempDirSync();
-  try {
-    test(folder);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  test(folder);
 }
 
 Deno.test("files are hashed in blocks, whatever their size", () => {

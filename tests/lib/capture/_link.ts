@@ -6,6 +6,7 @@ import { readinessOf } from "../../../lib/execute/readiness.ts";
 import { WorkerPool } from "../../../lib/execute/pool.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { createRegistry } from "../../../ops/registry.ts";
+import { step } from "../../support/step.ts";
 
 export const registry = await createRegistry();
 
@@ -16,24 +17,11 @@ export const link = (metadata: JsonObject = {}): JsonObject & { steps: JsonObjec
   metadata: { seed: 23, ...metadata },
   steps: [
     { id: "data", op: "source.random_bits", params: { bit_count: 32 } },
-    {
-      id: "modulator",
-      op: "modulation.digital_modulate",
-      params: { modulation: "qpsk" },
-      inputs: { bits: "data.bits" },
-    },
-    {
-      id: "wireless_channel",
-      op: "wireless.channel",
-      params: { channel: "awgn", snr_db: 6 },
-      inputs: { symbols: "modulator.symbols" },
-    },
-    {
-      id: "receiver",
-      op: "demodulation.neural_receiver_adapter",
-      params: { mode: "reference_qpsk" },
-      inputs: { rx_symbols: "wireless_channel.rx_symbols" },
-    },
+    step("modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation: "qpsk" }),
+    step("wireless_channel", "wireless.channel", { symbols: "modulator.symbols" }, { channel: "awgn", snr_db: 6 }),
+    step("receiver", "demodulation.neural_receiver_adapter", { rx_symbols: "wireless_channel.rx_symbols" }, {
+      mode: "reference_qpsk",
+    }),
     { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "receiver.bits" } },
   ],
 });

@@ -1,14 +1,11 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CaptureFolder, DISK_RESERVE_BYTES, sweepCaptures } from "../../../lib/capture/folder.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
-async function inFolder(body: (folder: string) => void): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-capture-" });
-  try {
-    body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+function inFolder(body: (folder: string) => void): void {
+  const folder = temporaryFolder("svc-capture-");
+  body(folder);
 }
 const names = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 

@@ -16,6 +16,7 @@ import { artifactOf, type GivenInput, materialise } from "../../ops/harness.ts";
 import { hasTwin } from "../../../lib/training/twin.ts";
 import { TWIN_CASES } from "./_twin_cases.ts";
 import { needsTorch, torchPython } from "../../support/torch.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const PYTHON = new URL("../../../lib/capture/python/", import.meta.url);
 const STORED = new URL("twin_vectors.json", PYTHON);
@@ -128,22 +129,18 @@ Deno.test({
   name: "every twin agrees with its operation, and its gradients with finite differences",
   ...needsTorch(python),
   async fn() {
-    const folder = await Deno.makeTempDir();
-    try {
-      await copyPython(folder);
-      const { stdout, stderr } = await new Deno.Command(python!, {
-        args: [join(folder, "tests/test_twins.py"), "--json"],
-        env: { OMP_NUM_THREADS: "1" },
-      }).output();
-      const text = new TextDecoder().decode(stdout);
-      assert.ok(text !== "", new TextDecoder().decode(stderr));
-      const rows = JSON.parse(text) as { operation: string; name: string; state: string }[];
-      assert.deepEqual(rows.filter(({ state }) => state === "failed"), []);
-      const passed = new Set(rows.filter(({ state }) => state === "passed").map(({ operation }) => operation));
-      assert.deepEqual(declared.map(({ id }) => id).filter((id) => !passed.has(id)), []);
-    } finally {
-      await Deno.remove(folder, { recursive: true });
-    }
+    const folder = temporaryFolder();
+    await copyPython(folder);
+    const { stdout, stderr } = await new Deno.Command(python!, {
+      args: [join(folder, "tests/test_twins.py"), "--json"],
+      env: { OMP_NUM_THREADS: "1" },
+    }).output();
+    const text = new TextDecoder().decode(stdout);
+    assert.ok(text !== "", new TextDecoder().decode(stderr));
+    const rows = JSON.parse(text) as { operation: string; name: string; state: string }[];
+    assert.deepEqual(rows.filter(({ state }) => state === "failed"), []);
+    const passed = new Set(rows.filter(({ state }) => state === "passed").map(({ operation }) => operation));
+    assert.deepEqual(declared.map(({ id }) => id).filter((id) => !passed.has(id)), []);
   },
 });
 

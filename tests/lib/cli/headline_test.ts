@@ -7,6 +7,7 @@ import { matrixTable } from "../../../lib/cli/matrix_table.ts";
 import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import type { MatrixRow } from "../../../lib/study/run_matrix.ts";
 import { open } from "../../../mod.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const step = (id: string, metrics: JsonObject) => ({ id, metrics, metadata: {} });
 const VIEW = { task: [] as string[], filled: [], all: false };
@@ -77,26 +78,22 @@ steps:
 const MATRIX = "{seed: 23, matrix: {dimensions: {n: [4096]}, step_params: {data: {bit_count: {matrix: n}}}}}";
 
 Deno.test("zeros in place of failed blocks are stated beside the error rate that counts them", async () => {
-  const projectRoot = await Deno.makeTempDir({ prefix: "svc-headline-" });
-  try {
-    await using svc = await open({ projectRoot });
-    const notes = async (snr: string, policy: string) => {
-      const run = await svc.recipes.run(link(snr, policy)), { run_id, summary } = run;
-      // The document of the run, of its later reading and of a matrix of it has the same remarks.
-      const { diagnostics, rows } = await svc.recipes.runMatrix(link(snr, policy).replace("{seed: 23}", MATRIX));
-      assert.equal(rows[0].status, "completed");
-      const shown = await svc.runs.show(run_id);
-      for (const found of [recipes.run.findings!(run), runs.show.findings!(shown), diagnostics]) {
-        const warned = found.filter(({ code }) => code === "metric_qualified").map(({ step_id }) => step_id);
-        assert.deepEqual([...new Set(warned)], policy === "erasure" && snr === "0.0" ? ["after"] : []);
-      }
-      const table = headlineTable(summary.steps as JsonObject[], await headlineView(svc, run_id, false));
-      return table.split("\n").filter((line) => line.includes("count as zeros")).map((line) => line.split(" ")[0]);
-    };
-    assert.deepEqual(await notes("0.0", "erasure"), ["channel.ber"]);
-    assert.deepEqual(await notes("0.0", "report_outage"), []);
-    assert.deepEqual(await notes("20.0", "erasure"), []);
-  } finally {
-    await Deno.remove(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder("svc-headline-");
+  await using svc = await open({ projectRoot });
+  const notes = async (snr: string, policy: string) => {
+    const run = await svc.recipes.run(link(snr, policy)), { run_id, summary } = run;
+    // The document of the run, of its later reading and of a matrix of it has the same remarks.
+    const { diagnostics, rows } = await svc.recipes.runMatrix(link(snr, policy).replace("{seed: 23}", MATRIX));
+    assert.equal(rows[0].status, "completed");
+    const shown = await svc.runs.show(run_id);
+    for (const found of [recipes.run.findings!(run), runs.show.findings!(shown), diagnostics]) {
+      const warned = found.filter(({ code }) => code === "metric_qualified").map(({ step_id }) => step_id);
+      assert.deepEqual([...new Set(warned)], policy === "erasure" && snr === "0.0" ? ["after"] : []);
+    }
+    const table = headlineTable(summary.steps as JsonObject[], await headlineView(svc, run_id, false));
+    return table.split("\n").filter((line) => line.includes("count as zeros")).map((line) => line.split(" ")[0]);
+  };
+  assert.deepEqual(await notes("0.0", "erasure"), ["channel.ber"]);
+  assert.deepEqual(await notes("0.0", "report_outage"), []);
+  assert.deepEqual(await notes("20.0", "erasure"), []);
 });

@@ -6,17 +6,14 @@ import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { contentsPath } from "../../../lib/execute/contents.ts";
 import { SUMMARY_FILE } from "../../../lib/run/documents.ts";
 import { open, type Session } from "../../../mod.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const RECIPE = { steps: [{ id: "data", op: "source.random_bits", params: { seed: 5 } }] };
 
 async function inSession(body: (svc: Session, folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-store-" });
-  try {
-    await using svc = await open({ projectRoot: folder, stateDir: join(folder, "state") });
-    await body(svc, folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-store-");
+  await using svc = await open({ projectRoot: folder, stateDir: join(folder, "state") });
+  await body(svc, folder);
 }
 
 const artifactOf = (svc: Session, id: string) => join(svc.workspace.runs, id, "artifacts/data/bits.npz");

@@ -5,29 +5,26 @@ import { readBounded } from "../../../lib/artifact/read_file.ts";
 import { fileAccess } from "../../../lib/execute/files.ts";
 import { confine } from "../../../lib/artifact/confine.ts";
 import { needs } from "../../support/needs.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const LINUX = Deno.build.os === "linux";
 
 Deno.test("a file beyond a gibibyte, a pipe and a device are refused before memory is taken", async () => {
-  const root = await Deno.makeTempDir({ prefix: "svc-files-" });
-  try {
-    const files = fileAccess({ projectRoot: root, stateDir: join(root, ".svc") });
-    await Deno.writeFile(join(root, "small"), new Uint8Array([1, 2, 3]));
-    assert.deepEqual(await files.read("small"), new Uint8Array([1, 2, 3]));
-    // Sparse: it takes no space.
-    using big = await Deno.create(join(root, "big"));
-    await big.truncate(2 ** 30 + 1);
-    await assert.rejects(files.read("big"), { code: "artifact_limit_exceeded" });
-    if (!LINUX) return;
-    await new Deno.Command("mkfifo", { args: [join(root, "pipe")] }).output();
-    for (const path of ["pipe", "/dev/zero", "/"]) {
-      await assert.rejects(files.read(path), { code: "path_refused" }, path);
-    }
-    // Without the check, a request for it would wait for a writer.
-    assert.throws(() => confine(root, "pipe", "not_found"), { code: "path_forbidden" });
-  } finally {
-    await Deno.remove(root, { recursive: true });
+  const root = temporaryFolder("svc-files-");
+  const files = fileAccess({ projectRoot: root, stateDir: join(root, ".svc") });
+  await Deno.writeFile(join(root, "small"), new Uint8Array([1, 2, 3]));
+  assert.deepEqual(await files.read("small"), new Uint8Array([1, 2, 3]));
+  // Sparse: it takes no space.
+  using big = await Deno.create(join(root, "big"));
+  await big.truncate(2 ** 30 + 1);
+  await assert.rejects(files.read("big"), { code: "artifact_limit_exceeded" });
+  if (!LINUX) return;
+  await new Deno.Command("mkfifo", { args: [join(root, "pipe")] }).output();
+  for (const path of ["pipe", "/dev/zero", "/"]) {
+    await assert.rejects(files.read(path), { code: "path_refused" }, path);
   }
+  // Without the check, a request for it would wait for a writer.
+  assert.throws(() => confine(root, "pipe", "not_found"), { code: "path_forbidden" });
 });
 
 Deno.test({

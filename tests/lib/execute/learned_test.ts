@@ -18,6 +18,7 @@ import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { hostileModel, nestedLoops } from "../../support/hostile_graphs.ts";
 import { onnxModel } from "../../support/onnx_writer.ts";
+import { step } from "../../support/step.ts";
 
 const registry = await createRegistry();
 const PACKAGE = "c".repeat(64);
@@ -38,29 +39,15 @@ function recipe(params: JsonObject): JsonObject {
     metadata: { seed: 5 },
     steps: [
       { id: "data", op: "source.random_bits", params: { bit_count: 4000 } },
-      {
-        id: "modulator",
-        op: "modulation.digital_modulate",
-        params: { modulation: "qpsk" },
-        inputs: { bits: "data.bits" },
-      },
-      {
-        id: "wireless_channel",
-        op: "wireless.channel",
-        params: { snr_db: 7.5 },
-        inputs: { symbols: "modulator.symbols" },
-      },
-      {
-        id: "demodulator",
-        op: "demodulation.neural_receiver_adapter",
+      step("modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation: "qpsk" }),
+      step("wireless_channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 7.5 }),
+      step(
+        "demodulator",
+        "demodulation.neural_receiver_adapter",
+        { rx_symbols: "wireless_channel.rx_symbols" },
         params,
-        inputs: { rx_symbols: "wireless_channel.rx_symbols" },
-      },
-      {
-        id: "evaluation",
-        op: "metrics.bit_error_rate",
-        inputs: { reference: "data.bits", candidate: "demodulator.bits" },
-      },
+      ),
+      step("evaluation", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }),
     ],
   };
 }

@@ -6,17 +6,14 @@ import { crc32Of } from "../../../lib/artifact/crc32.ts";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { resolveRecipePath } from "../../../lib/execute/files.ts";
 import { checkStaged, commitStaging, createStaging, hashStoredFile } from "../../../lib/execute/staging.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 
 function withFolder(body: (folder: string) => void | Promise<void>): () => Promise<void> {
   return async () => {
-    const folder = Deno.makeTempDirSync({ prefix: "svc-staging-" });
-    try {
-      await body(folder);
-    } finally {
-      Deno.removeSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder("svc-staging-");
+    await body(folder);
   };
 }
 

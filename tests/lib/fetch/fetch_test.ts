@@ -7,6 +7,7 @@ import { fetchDataset } from "../../../lib/fetch/datasets.ts";
 import { checkAddress, download } from "../../../lib/fetch/download.ts";
 import { fetchModel, listModels, verifyModels } from "../../../lib/fetch/models.ts";
 import { isModel, resolveModel } from "../../../lib/model/resolve.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const COMMIT = "a".repeat(40);
 
@@ -193,21 +194,17 @@ Deno.test("an archive is unpacked without its top folder, and no name in it leav
 });
 
 Deno.test("a data set without a known digest is not taken without a word", async () => {
-  const stateDir = await Deno.makeTempDir();
-  try {
-    await assert.rejects(fetchDataset("kodak", { stateDir }), { code: "usage_invalid" });
-    await assert.rejects(fetchDataset("vqa_small", { stateDir, acceptUnpinned: true }), {
-      code: "dataset_unavailable",
-    });
-    await assert.rejects(fetchDataset("kodac", { stateDir }), /published dataset named kodac/);
-    await Deno.mkdir(join(stateDir, "datasets/coco128"), { recursive: true });
-    // Filled by hand: nothing to fetch, and nothing to say about its bytes.
-    assert.deepEqual(await fetchDataset("coco128_detection", { stateDir }), {
-      folder: join(stateDir, "datasets/coco128"),
-      fetched: false,
-      record: null,
-    });
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const stateDir = temporaryFolder();
+  await assert.rejects(fetchDataset("kodak", { stateDir }), { code: "usage_invalid" });
+  await assert.rejects(fetchDataset("vqa_small", { stateDir, acceptUnpinned: true }), {
+    code: "dataset_unavailable",
+  });
+  await assert.rejects(fetchDataset("kodac", { stateDir }), /published dataset named kodac/);
+  await Deno.mkdir(join(stateDir, "datasets/coco128"), { recursive: true });
+  // Filled by hand: nothing to fetch, and nothing to say about its bytes.
+  assert.deepEqual(await fetchDataset("coco128_detection", { stateDir }), {
+    folder: join(stateDir, "datasets/coco128"),
+    fetched: false,
+    record: null,
+  });
 });

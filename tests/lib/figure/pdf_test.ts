@@ -7,6 +7,7 @@ import { figureSpec } from "../../../lib/figure/spec.ts";
 import { type FigureStyle, STYLES } from "../../../lib/figure/style.ts";
 import type { BarFigure, BoxFigure, CurveFigure, Figure, HeatFigure, MatrixFigure } from "../../../lib/figure/types.ts";
 import { needs } from "../../support/needs.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const base = { title: "Error rate", subtitle: "one link", source: { result_id: "r1" } };
 const axis = { unit: "", scale: "linear", domain: null } as const;
@@ -101,12 +102,8 @@ async function started(program: string, argument: string): Promise<string | null
 }
 
 async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-pdf-" });
-  try {
-    await body(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-pdf-");
+  await body(folder);
 }
 
 Deno.test("a PDF has the same bytes each time, no date, and nothing of the machine", async () => {

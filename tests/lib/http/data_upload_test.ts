@@ -7,6 +7,7 @@ import { MAX_UPLOAD_BYTES } from "../../../lib/http/data_upload.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { until } from "../../support/until.ts";
 import { openTestServer, type TestServer, withServer } from "./support.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const PICTURE = await Deno.readFile(new URL("../../../recipes/samples/camera.png", import.meta.url));
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -128,27 +129,23 @@ Deno.test("content that its name does not promise is refused, and leaves no file
 });
 
 Deno.test("no link in the folder of uploads is followed", async () => {
-  const outside = await Deno.makeTempDir();
-  try {
-    for (const link of ["uploads", "uploads/set", "uploads/set/a.png"]) {
-      await using server = await openTestServer();
-      await Deno.mkdir(join(server.folder, link, ".."), { recursive: true });
-      await Deno.symlink(link.endsWith(".png") ? join(outside, "a.png") : outside, join(server.folder, link));
-      const { status, json } = await send(server, "a.png", PICTURE);
-      assert.deepEqual([status, json.code], [403, "path_forbidden"], link);
-    }
-    // A link in place of the hidden folder is removed itself.
+  const outside = temporaryFolder();
+  for (const link of ["uploads", "uploads/set", "uploads/set/a.png"]) {
     await using server = await openTestServer();
-    await Deno.mkdir(join(server.folder, "uploads"));
-    await Deno.writeTextFile(join(outside, "kept.txt"), "kept");
-    await Deno.symlink(outside, join(server.folder, "uploads/.staged"));
-    assert.equal((await send(server, "a.png", PICTURE)).status, 201);
-    assert.deepEqual([...Deno.readDirSync(outside)].map(({ name }) => name), ["kept.txt"]);
-    await Deno.writeTextFile(join(server.folder, "uploads/file"), "");
-    assert.equal((await send(server, "a.png", PICTURE, { folder: "file" })).json.code, "path_forbidden");
-  } finally {
-    await Deno.remove(outside, { recursive: true });
+    await Deno.mkdir(join(server.folder, link, ".."), { recursive: true });
+    await Deno.symlink(link.endsWith(".png") ? join(outside, "a.png") : outside, join(server.folder, link));
+    const { status, json } = await send(server, "a.png", PICTURE);
+    assert.deepEqual([status, json.code], [403, "path_forbidden"], link);
   }
+  // A link in place of the hidden folder is removed itself.
+  await using server = await openTestServer();
+  await Deno.mkdir(join(server.folder, "uploads"));
+  await Deno.writeTextFile(join(outside, "kept.txt"), "kept");
+  await Deno.symlink(outside, join(server.folder, "uploads/.staged"));
+  assert.equal((await send(server, "a.png", PICTURE)).status, 201);
+  assert.deepEqual([...Deno.readDirSync(outside)].map(({ name }) => name), ["kept.txt"]);
+  await Deno.writeTextFile(join(server.folder, "uploads/file"), "");
+  assert.equal((await send(server, "a.png", PICTURE, { folder: "file" })).json.code, "path_forbidden");
 });
 
 Deno.test("other sites, a read-only server and JSON cannot store files", async () => {

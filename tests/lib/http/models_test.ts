@@ -5,6 +5,7 @@ import { writeFolder } from "../adapter/support.ts";
 import { packageFiles, zipOf } from "../training/_package.ts";
 import { trustAdapter } from "../../../lib/adapter/write_trust.ts";
 import { HOST, openTestServer } from "./support.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const OCTETS = { "content-type": "application/octet-stream" };
 
@@ -47,27 +48,23 @@ Deno.test("a package goes into the store once, is listed, and verifies", async (
 });
 
 Deno.test("adapters are listed with what they ask for, and their operations can be used", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-http-adapter-" });
-  try {
-    const adapter = join(folder, "my-codec");
-    writeFolder(adapter, (await scaffoldFiles("bits", "my-codec")).files);
-    await using server = await openTestServer({ adapters: [{ folder: adapter }] });
-    const { adapters } = (await server.get("/api/adapters")).json;
-    assert.equal(adapters.length, 1);
-    const [row] = adapters;
-    assert.equal(row.status, "valid");
-    assert.match(row.folder_sha256, /^[0-9a-f]{64}$/);
-    assert.ok(row.permissions_requested && row.permissions_granted);
-    assert.ok(!JSON.stringify(row).includes(folder), "places on this machine are nobody's business");
-    const ids = (await server.get("/api/ops")).json.operations.map(({ id }: { id: string }) => id);
-    for (const { id } of row.operations) assert.ok(ids.includes(id), id);
-    const recipe = await Deno.readTextFile(join(adapter, "recipe.yaml"));
-    await Deno.writeTextFile(join(server.folder, "recipes/adapter.yaml"), recipe);
-    const run = await server.post("/api/recipe/run", { path: "recipes/adapter.yaml" });
-    assert.equal(run.status, 200, run.text);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-http-adapter-");
+  const adapter = join(folder, "my-codec");
+  writeFolder(adapter, (await scaffoldFiles("bits", "my-codec")).files);
+  await using server = await openTestServer({ adapters: [{ folder: adapter }] });
+  const { adapters } = (await server.get("/api/adapters")).json;
+  assert.equal(adapters.length, 1);
+  const [row] = adapters;
+  assert.equal(row.status, "valid");
+  assert.match(row.folder_sha256, /^[0-9a-f]{64}$/);
+  assert.ok(row.permissions_requested && row.permissions_granted);
+  assert.ok(!JSON.stringify(row).includes(folder), "places on this machine are nobody's business");
+  const ids = (await server.get("/api/ops")).json.operations.map(({ id }: { id: string }) => id);
+  for (const { id } of row.operations) assert.ok(ids.includes(id), id);
+  const recipe = await Deno.readTextFile(join(adapter, "recipe.yaml"));
+  await Deno.writeTextFile(join(server.folder, "recipes/adapter.yaml"), recipe);
+  const run = await server.post("/api/recipe/run", { path: "recipes/adapter.yaml" });
+  assert.equal(run.status, 200, run.text);
 });
 
 Deno.test("an adapter has the grants of the user's trust file, and none of a file in the project", async () => {

@@ -16,6 +16,7 @@ import { PlanCache } from "../../../lib/plan/cache.ts";
 import { SeedPolicy } from "../../../lib/recipe/seeds.ts";
 import { Session } from "../../../lib/api/session.ts";
 import { BITS as recipe, LINK, openTestServer, packOf } from "./support.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const TWO = packOf("two", ["link.json", "link.json"]);
 
@@ -44,12 +45,8 @@ async function counted<T>(body: (since: () => { compiled: number; planned: numbe
 }
 
 async function inProject(body: (options: { projectRoot: string; stateDir: string }) => Promise<void>): Promise<void> {
-  const projectRoot = await Deno.makeTempDir({ prefix: "svc-prepared-" });
-  try {
-    await body({ projectRoot, stateDir: join(projectRoot, ".svc") });
-  } finally {
-    await Deno.remove(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder("svc-prepared-");
+  await body({ projectRoot, stateDir: join(projectRoot, ".svc") });
 }
 
 /** What the admission of a run prepares. */

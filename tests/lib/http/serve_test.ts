@@ -7,6 +7,7 @@ import { startServer } from "../../../lib/http/serve.ts";
 import { BITS, withServer } from "./support.ts";
 import { LONG } from "../../support/long_recipe.ts";
 import { until, within } from "../../support/until.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test("the typed client: paths, bodies and replies have types, and 1.0 stays 1.0 both ways", () =>
   withServer({}, async ({ url }) => {
@@ -60,16 +61,12 @@ Deno.test("one server has a state directory, and the next one may have it when i
   }));
 
 Deno.test("a link in place of the file of the server is refused, and its target is left alone", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-serve-" });
-  try {
-    await Deno.mkdir(join(folder, ".svc"));
-    await Deno.writeTextFile(join(folder, "canary"), "kept");
-    await Deno.symlink(join(folder, "canary"), join(folder, ".svc/server.json"));
-    await assert.rejects(startServer({ projectRoot: folder, port: 0, log() {} }), { code: "path_refused" });
-    assert.equal(await Deno.readTextFile(join(folder, "canary")), "kept");
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder("svc-serve-");
+  await Deno.mkdir(join(folder, ".svc"));
+  await Deno.writeTextFile(join(folder, "canary"), "kept");
+  await Deno.symlink(join(folder, "canary"), join(folder, ".svc/server.json"));
+  await assert.rejects(startServer({ projectRoot: folder, port: 0, log() {} }), { code: "path_refused" });
+  assert.equal(await Deno.readTextFile(join(folder, "canary")), "kept");
 });
 
 Deno.test("while a heavy run is on, answers come as they come from an idle server", () =>

@@ -10,6 +10,7 @@ import { openDatabase } from "../../../lib/run/index/database.ts";
 import { Faults, faultyDatabase, faultyFiles, sqliteError, systemError } from "../../support/faults.ts";
 import { isSampled, sizeOf } from "../../support/sample.ts";
 import { type Asked, BITS, openTestServer, type TestServer } from "./support.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const FULL = sqliteError(13, "database or disk is full");
 const opener = (faults: Faults): typeof openDatabase => (stateDir, options) => {
@@ -229,29 +230,25 @@ Deno.test("an index or a state directory that goes away under the server is writ
 });
 
 Deno.test("a damaged index at start is made anew with the jobs that can still be read", async () => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-http-" });
-  try {
-    const first = await openTestServer({ folder, maxRunningJobs: 0 });
-    const ids: string[] = [];
-    for (let i = 0; i < 3; i++) ids.push((await first.post("/api/run-jobs", { recipe: BITS })).json.job_id);
-    first.service.close();
-    const { database, path } = openDatabase(join(folder, ".svc"));
-    const { page } = database.prepare("SELECT rootpage AS page FROM sqlite_master WHERE name = 'runs'").get() as {
-      page: number;
-    };
-    const { page_size } = database.prepare("PRAGMA page_size").get() as { page_size: number };
-    database.close();
-    const bytes = await Deno.readFile(path);
-    await Deno.writeFile(path, bytes.fill(0xa5, (page - 1) * page_size, page * page_size));
-    await using second = await openTestServer({ folder });
-    assert.ok(second.log.some(({ put_aside }) => put_aside !== undefined));
-    second.service.jobs.resume();
-    for (const id of ids) {
-      await second.service.jobs.ended(id);
-      assert.equal((await second.get(`/api/run-jobs/${id}`)).json.state, "completed");
-    }
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const folder = temporaryFolder("svc-http-");
+  const first = await openTestServer({ folder, maxRunningJobs: 0 });
+  const ids: string[] = [];
+  for (let i = 0; i < 3; i++) ids.push((await first.post("/api/run-jobs", { recipe: BITS })).json.job_id);
+  first.service.close();
+  const { database, path } = openDatabase(join(folder, ".svc"));
+  const { page } = database.prepare("SELECT rootpage AS page FROM sqlite_master WHERE name = 'runs'").get() as {
+    page: number;
+  };
+  const { page_size } = database.prepare("PRAGMA page_size").get() as { page_size: number };
+  database.close();
+  const bytes = await Deno.readFile(path);
+  await Deno.writeFile(path, bytes.fill(0xa5, (page - 1) * page_size, page * page_size));
+  await using second = await openTestServer({ folder });
+  assert.ok(second.log.some(({ put_aside }) => put_aside !== undefined));
+  second.service.jobs.resume();
+  for (const id of ids) {
+    await second.service.jobs.ended(id);
+    assert.equal((await second.get(`/api/run-jobs/${id}`)).json.state, "completed");
   }
 });
 

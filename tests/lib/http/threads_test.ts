@@ -7,14 +7,11 @@ import type { JobTask, Report } from "../../../lib/http/jobs/types.ts";
 import { ThreadPool } from "../../../lib/http/threads/pool.ts";
 import { BITS } from "./support.ts";
 import { within } from "../../support/until.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 async function inProject(body: (options: { projectRoot: string; stateDir: string }) => Promise<void>): Promise<void> {
-  const projectRoot = await Deno.makeTempDir({ prefix: "svc-threads-" });
-  try {
-    await body({ projectRoot, stateDir: join(projectRoot, ".svc") });
-  } finally {
-    await Deno.remove(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder("svc-threads-");
+  await body({ projectRoot, stateDir: join(projectRoot, ".svc") });
 }
 
 /** Counts ends, and lets a test wait for the next one. */

@@ -10,6 +10,8 @@ import { planRecipe } from "../../../lib/plan/planner.ts";
 import { compileRecipe } from "../../../lib/recipe/compile.ts";
 import { run } from "../../../mod.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
+import { step } from "../../support/step.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const registry = new Registry();
 registry.register(BUILTIN_OPERATIONS);
@@ -93,18 +95,8 @@ Deno.test("estimates of channel presets and of the repetition code equal the byt
   const steps: JsonObject[] = [
     { id: "data", op: "source.random_bits", params: { bit_count: 1200 } },
     { id: "encoder", op: "channel.repetition_encoder", params: { factor: 3 }, inputs: { bits: "data.bits" } },
-    {
-      id: "decoder",
-      op: "channel.repetition_decoder",
-      params: { factor: 3 },
-      inputs: { coded_bits: "encoder.coded_bits" },
-    },
-    {
-      id: "mod",
-      op: "modulation.digital_modulate",
-      params: { modulation: "qpsk" },
-      inputs: { bits: "encoder.coded_bits" },
-    },
+    step("decoder", "channel.repetition_decoder", { coded_bits: "encoder.coded_bits" }, { factor: 3 }),
+    step("mod", "modulation.digital_modulate", { bits: "encoder.coded_bits" }, { modulation: "qpsk" }),
     ...presets.map((params, i) => ({
       id: `link_${i}`,
       op: "wireless.channel",
@@ -116,23 +108,19 @@ Deno.test("estimates of channel presets and of the repetition code equal the byt
   const compilation = compileRecipe(recipe, { mode: "strict", registry });
   const planned = await planRecipe(compilation, { registry, usePlanCache: false });
   assert.ok(planned.status === "planned");
-  const stateDir = await Deno.makeTempDir();
-  try {
-    const { directory } = await run(recipe, { stateDir });
-    for (const { step_id, disk_bytes, exact } of planned.plan.resources.per_step) {
-      const folder = join(directory, "artifacts", step_id);
-      let bytes = 0;
-      for (const { name } of Deno.readDirSync(folder)) {
-        if (!name.endsWith(".npz")) continue;
-        const file = openNpz(await Deno.readFile(join(folder, name)));
-        for (const member of file.names.filter((member) => member !== METADATA_MEMBER)) {
-          const { data, shape } = file.array(member);
-          if (shape.length > 0) bytes += (data as Float32Array).byteLength;
-        }
+  const stateDir = temporaryFolder();
+  const { directory } = await run(recipe, { stateDir });
+  for (const { step_id, disk_bytes, exact } of planned.plan.resources.per_step) {
+    const folder = join(directory, "artifacts", step_id);
+    let bytes = 0;
+    for (const { name } of Deno.readDirSync(folder)) {
+      if (!name.endsWith(".npz")) continue;
+      const file = openNpz(await Deno.readFile(join(folder, name)));
+      for (const member of file.names.filter((member) => member !== METADATA_MEMBER)) {
+        const { data, shape } = file.array(member);
+        if (shape.length > 0) bytes += (data as Float32Array).byteLength;
       }
-      assert.deepEqual([step_id, disk_bytes, exact], [step_id, bytes, true]);
     }
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
+    assert.deepEqual([step_id, disk_bytes, exact], [step_id, bytes, true]);
   }
 });

@@ -3,18 +3,15 @@ import { join } from "node:path";
 import { SvcError } from "../../../lib/contract/error.ts";
 import { excerpt, readRecipeFile, readRecipeText } from "../../../lib/recipe/read.ts";
 import { problemsOf, sites } from "./_read.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const value = (text: string, file: string, format?: "yaml" | "json") => readRecipeText(text, { file, format }).value;
 
 async function withFile(name: string, bytes: Uint8Array | string, use: (path: string) => Promise<void>) {
-  const folder = await Deno.makeTempDir();
-  try {
-    const path = join(folder, name);
-    await Deno.writeFile(path, typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
-    await use(path);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  const path = join(folder, name);
+  await Deno.writeFile(path, typeof bytes === "string" ? new TextEncoder().encode(bytes) : bytes);
+  await use(path);
 }
 
 const coded = (code: string) => (error: unknown) => error instanceof SvcError && error.code === code;

@@ -5,6 +5,7 @@ import { buildSite, pageText, sidebarOf } from "../../../lib/release/site.ts";
 import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { sizeOf } from "../../support/sample.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test("the navigation has the groups and pages of the index, each of which exists", async () => {
   const groups = sidebarOf(await Deno.readTextFile(join(ROOT_PATH, "docs/README.md")));
@@ -25,23 +26,19 @@ Deno.test({
   name: "the site is built: pages, images and linked files are there, and nothing is loaded from elsewhere",
   ...needs("npm, and a registry with vitepress", npm),
   async fn() {
-    const out = await Deno.makeTempDir({ prefix: "svc-site-" });
-    try {
-      // The largest pages, long tables, take most of the time.
-      assert.ok(await buildSite(out, "/", sizeOf(30_000, Infinity)) > 60);
-      const start = await Deno.readTextFile(join(out, "index.html"));
-      assert.match(start, /First sweep and figure/);
-      assert.doesNotMatch(start, /(?:src|href)="https?:/);
-      assert.match(
-        await Deno.readTextFile(join(out, "docs/reference/operations/wireless.html")),
-        /wireless\.digital_link/,
-      );
-      assert.equal(
-        await Deno.readTextFile(join(out, "LICENSE")),
-        await Deno.readTextFile(join(ROOT_PATH, "LICENSE")),
-      );
-    } finally {
-      await Deno.remove(out, { recursive: true });
-    }
+    const out = temporaryFolder("svc-site-");
+    // The largest pages, long tables, take most of the time.
+    assert.ok(await buildSite(out, "/", sizeOf(30_000, Infinity)) > 60);
+    const start = await Deno.readTextFile(join(out, "index.html"));
+    assert.match(start, /First sweep and figure/);
+    assert.doesNotMatch(start, /(?:src|href)="https?:/);
+    assert.match(
+      await Deno.readTextFile(join(out, "docs/reference/operations/wireless.html")),
+      /wireless\.digital_link/,
+    );
+    assert.equal(
+      await Deno.readTextFile(join(out, "LICENSE")),
+      await Deno.readTextFile(join(ROOT_PATH, "LICENSE")),
+    );
   },
 });

@@ -8,6 +8,7 @@ import { run } from "../../../mod.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
 import { FIXTURES } from "../../ops/_fixtures/index.ts";
 import { runOperation } from "../../ops/harness.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 function oneStep(op: string, params: JsonObject): RecipeDocument {
   const steps = [{ id: "step", op, params, inputs: {} }];
@@ -79,19 +80,15 @@ Deno.test("labels and parameters shape the ids", () => {
 });
 
 Deno.test("what a run adds to its steps is in the catalogue", async () => {
-  const projectRoot = await Deno.makeTempDir({ prefix: "svc-research-" });
-  try {
-    const { status, summary } = await run(
-      { name: "bits", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 8 } }] },
-      { projectRoot },
-    );
-    assert.equal(status, "completed");
-    const [step] = summary.steps as { metrics: JsonObject }[];
-    const ids = [...Object.keys(step.metrics), "memory.run.peak_rss_bytes"];
-    assert.ok(ids.includes("timing.step.wall_time_s"));
-    for (const id of ids) assert.ok(findMetric(id), id);
-    assert.ok("memory.run.peak_rss_bytes" in (summary.metrics as JsonObject));
-  } finally {
-    await Deno.remove(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder("svc-research-");
+  const { status, summary } = await run(
+    { name: "bits", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 8 } }] },
+    { projectRoot },
+  );
+  assert.equal(status, "completed");
+  const [step] = summary.steps as { metrics: JsonObject }[];
+  const ids = [...Object.keys(step.metrics), "memory.run.peak_rss_bytes"];
+  assert.ok(ids.includes("timing.step.wall_time_s"));
+  for (const id of ids) assert.ok(findMetric(id), id);
+  assert.ok("memory.run.peak_rss_bytes" in (summary.metrics as JsonObject));
 });

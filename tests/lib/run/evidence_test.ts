@@ -5,6 +5,7 @@ import { canonicalJson, type JsonObject } from "../../../lib/contract/json.ts";
 import { captureEnvironment } from "../../../lib/run/environment.ts";
 import { sampleMemory } from "../../../lib/run/memory.ts";
 import { until } from "../../support/until.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test("memory of a run is measured from start to peak to end", () => {
   const readings = [100, 300, 200];
@@ -57,34 +58,30 @@ Deno.test("memory that can be read sometimes, or never, says so", () => {
 });
 
 Deno.test("the environment names runtime, machine, program, dependencies and project files", async () => {
-  const project = Deno.makeTempDirSync();
-  try {
-    Deno.writeTextFileSync(join(project, "deno.json"), "{}\n");
-    const environment = await captureEnvironment(project);
-    assert.deepEqual(Object.keys(environment), [
-      "captured_at_utc",
-      "runtime",
-      "python",
-      "platform",
-      "hardware",
-      "process",
-      "svc",
-      "dependencies",
-      "native",
-      "project_files",
-      "git",
-    ]);
-    assert.equal((environment.runtime as JsonObject).version, Deno.version.deno);
-    assert.equal(environment.python, null);
-    assert.match(String((environment.svc as JsonObject).build_sha256), /^[0-9a-f]{64}$/);
-    assert.match(String((environment.dependencies as JsonObject).zod), /^\d+\.\d+\.\d+$/);
-    assert.deepEqual(environment.project_files, { "deno.json": { sha256: sha256Hex("{}\n"), size_bytes: 3 } });
-    assert.equal((environment.git as JsonObject).available, false);
-    assert.ok(((environment.hardware as JsonObject).memory_bytes as number) > 0);
-    canonicalJson(environment);
-  } finally {
-    Deno.removeSync(project, { recursive: true });
-  }
+  const project = temporaryFolder();
+  Deno.writeTextFileSync(join(project, "deno.json"), "{}\n");
+  const environment = await captureEnvironment(project);
+  assert.deepEqual(Object.keys(environment), [
+    "captured_at_utc",
+    "runtime",
+    "python",
+    "platform",
+    "hardware",
+    "process",
+    "svc",
+    "dependencies",
+    "native",
+    "project_files",
+    "git",
+  ]);
+  assert.equal((environment.runtime as JsonObject).version, Deno.version.deno);
+  assert.equal(environment.python, null);
+  assert.match(String((environment.svc as JsonObject).build_sha256), /^[0-9a-f]{64}$/);
+  assert.match(String((environment.dependencies as JsonObject).zod), /^\d+\.\d+\.\d+$/);
+  assert.deepEqual(environment.project_files, { "deno.json": { sha256: sha256Hex("{}\n"), size_bytes: 3 } });
+  assert.equal((environment.git as JsonObject).available, false);
+  assert.ok(((environment.hardware as JsonObject).memory_bytes as number) > 0);
+  canonicalJson(environment);
 });
 
 Deno.test("what a permission refuses is null with the reason, without a prompt", () => {

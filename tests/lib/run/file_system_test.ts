@@ -8,6 +8,7 @@ import { isRunLocked, tryLockRun } from "../../../lib/run/lock.ts";
 import { settleRun } from "../../../lib/run/recover.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
 import { runSmall } from "./fixture.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test("network file systems are told from local ones, by types with and without a sign", () => {
   const named = (type: number) => networkFileSystem("/state", () => type);
@@ -37,13 +38,9 @@ Deno.test("a folder that is not there yet has the file system of its nearest anc
 
 /** Two hosts with one state directory on a network file system. */
 async function onHosts(body: (a: Workspace, b: Workspace) => unknown): Promise<void> {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-hosts-" });
-  try {
-    const [a, b] = ["a.cluster", "b.cluster"].map((host) => openWorkspace({ projectRoot: stateDir, stateDir, host }));
-    await body(a, b);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const stateDir = temporaryFolder("svc-hosts-");
+  const [a, b] = ["a.cluster", "b.cluster"].map((host) => openWorkspace({ projectRoot: stateDir, stateDir, host }));
+  await body(a, b);
 }
 
 Deno.test("hosts that share a state directory have an index each, without a write-ahead log, with the runs of all", () =>

@@ -15,6 +15,7 @@ import type { ExecuteOptions, ExecuteOutcome, StepRow } from "../../../lib/execu
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { type RunOptions, runRecipe, type RunResult } from "../../../lib/run/run.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const source = defineOperation({
   id: "test.source",
@@ -145,12 +146,8 @@ function sourceBytes(params: JsonObject, offset: number): Uint8Array {
 
 /** A workspace in a folder that is removed afterwards. */
 export async function withWorkspace(body: (workspace: Workspace) => void | Promise<void>): Promise<void> {
-  const projectRoot = Deno.makeTempDirSync();
-  try {
-    await body(openWorkspace({ projectRoot, stateDir: join(projectRoot, ".svc") }));
-  } finally {
-    Deno.removeSync(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder();
+  await body(openWorkspace({ projectRoot, stateDir: join(projectRoot, ".svc") }));
 }
 
 /** Runs the small recipe. */

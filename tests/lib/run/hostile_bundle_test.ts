@@ -19,6 +19,7 @@ import { fakeExecutor, runSmall } from "./fixture.ts";
 import { restoreRun } from "../../../lib/run/restore.ts";
 import { testRegistry } from "./fixture.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const LINUX = Deno.build.os === "linux";
 
@@ -26,24 +27,20 @@ const LINUX = Deno.build.os === "linux";
 async function besideCanaries(
   body: (place: { workspace: Workspace; canaries: string; state: string }) => void | Promise<void>,
 ): Promise<void> {
-  const folder = Deno.makeTempDirSync({ prefix: "svc-hostile-" });
-  try {
-    const canaries = join(folder, "canaries"), state = join(folder, "project/.svc");
-    for (const path of ["a", "deep/b", "deep/c.json", ".staging-x/d", "runs/e.tmp"]) {
-      Deno.mkdirSync(dirname(join(canaries, path)), { recursive: true });
-      Deno.writeTextFileSync(join(canaries, path), path);
-    }
-    const tree = () => listFiles(canaries).map(({ path }) => [path, Deno.readTextFileSync(join(canaries, path))]);
-    const before = tree();
-    await body({
-      workspace: openWorkspace({ projectRoot: join(folder, "project"), stateDir: state }),
-      canaries,
-      state,
-    });
-    assert.deepEqual(tree(), before);
-  } finally {
-    Deno.removeSync(folder, { recursive: true });
+  const folder = temporaryFolder("svc-hostile-");
+  const canaries = join(folder, "canaries"), state = join(folder, "project/.svc");
+  for (const path of ["a", "deep/b", "deep/c.json", ".staging-x/d", "runs/e.tmp"]) {
+    Deno.mkdirSync(dirname(join(canaries, path)), { recursive: true });
+    Deno.writeTextFileSync(join(canaries, path), path);
   }
+  const tree = () => listFiles(canaries).map(({ path }) => [path, Deno.readTextFileSync(join(canaries, path))]);
+  const before = tree();
+  await body({
+    workspace: openWorkspace({ projectRoot: join(folder, "project"), stateDir: state }),
+    canaries,
+    state,
+  });
+  assert.deepEqual(tree(), before);
 }
 
 const restore = (workspace: Workspace, id: string) =>

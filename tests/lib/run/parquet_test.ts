@@ -12,24 +12,22 @@ import { exportParquet } from "../../../lib/run/parquet.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
 import { svc } from "../../support/cli.ts";
 import { fakeExecutor, runSmall, testRecipe, withWorkspace } from "./fixture.ts";
+import { step } from "../../support/step.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 /** JPEG images over a noiseless link and their scores, by image. */
 const RECIPE = {
   name: "scores",
   metadata: { seed: 3 },
   steps: [
-    {
-      id: "images",
-      op: "source.image_dataset",
-      params: { dataset: "svc_sample_images", image_ids: "camera,coffee", resize_shorter_side: 32 },
-    },
+    step("images", "source.image_dataset", {}, {
+      dataset: "svc_sample_images",
+      image_ids: "camera,coffee",
+      resize_shorter_side: 32,
+    }),
     { id: "encode", op: "model.jpeg_encode", inputs: { images: "images.images" } },
     { id: "decode", op: "model.jpeg_decode", inputs: { bits: "encode.bits" } },
-    {
-      id: "scores",
-      op: "metrics.image_reconstruction",
-      inputs: { reconstruction: "decode.images", reference: "images.images" },
-    },
+    step("scores", "metrics.image_reconstruction", { reconstruction: "decode.images", reference: "images.images" }),
   ],
 };
 
@@ -49,58 +47,54 @@ function readByArrow(path: string): { fields: [string, string, boolean][]; rows:
 }
 
 Deno.test("arrow-rs reads the table: types, nulls, and the values of the CSV and JSON tables of the same run", async () => {
-  const projectRoot = Deno.makeTempDirSync();
-  try {
-    const { run_id, summary, directory } = await run(RECIPE, { projectRoot });
-    const workspace = openWorkspace({ projectRoot }), out = join(projectRoot, "metrics.parquet");
-    await exportParquet(workspace, run_id, { out });
-    const { fields, rows } = readByArrow(out);
-    assert.deepEqual(fields, [
-      ["run_id", "utf8", false],
-      ["recipe", "utf8", false],
-      ["step", "utf8", false],
-      ["op", "utf8", false],
-      ["item", "utf8", true],
-      ["metric", "utf8", false],
-      ["value", "float64", false],
-      ["count", "int64", true],
-    ]);
-    const metrics = ["quality.psnr_db", "codec.bit_count", "rate.payload_bpp"];
-    const table = async (format: string) => {
-      const args = ["runs", "table", run_id, "--metrics", metrics.join(","), "--format", format];
-      const { stdout, stderr, code } = await svc(args, { cwd: projectRoot });
-      assert.equal(code, 0, stderr);
-      return stdout;
-    };
-    const [titles, cells] = csvRecords(await table("csv"), 3);
-    const [shown] = JSON.parse(await table("json")).rows;
-    for (const metric of metrics) {
-      const found = rows.filter((row) => row.item === null && row.metric === metric);
-      assert.equal(found.length, 1, metric);
-      assert.equal(found[0].value, Number(cells[titles.indexOf(metric)]), metric);
-      assert.equal(found[0].value, shown.metrics[metric].mean, metric);
-      assert.equal(found[0].recipe, shown.recipe_name);
-    }
-    // All metrics of the steps, in their order, and a count only for whole numbers.
-    const whole = summary.steps.flatMap(({ id, op, metrics }) =>
-      Object.entries(metrics as JsonObject).map(([metric, value]) => {
-        const count = typeof value === "bigint" || Number.isInteger(value) ? BigInt(value as number) : null;
-        return { run_id, recipe: "scores", step: id, op, item: null, metric, value: toNumber(value as number), count };
-      })
-    );
-    assert.deepEqual(rows.filter(({ item }) => item === null), whole);
-    const report = parseJson(
-      Deno.readTextFileSync(join(directory, summary.steps[3].outputs.report.path)),
-    ) as JsonObject;
-    const items = (report.items as { id: string; metrics: JsonObject }[]).flatMap(({ id, metrics }) =>
-      Object.entries(metrics).map(([metric, value]) => [id, metric, toNumber(value as number)])
-    );
-    const read = rows.filter(({ item }) => item !== null).map(({ item, metric, value }) => [item, metric, value]);
-    assert.deepEqual(read, items);
-    assert.ok(items.length > 4);
-  } finally {
-    Deno.removeSync(projectRoot, { recursive: true });
+  const projectRoot = temporaryFolder();
+  const { run_id, summary, directory } = await run(RECIPE, { projectRoot });
+  const workspace = openWorkspace({ projectRoot }), out = join(projectRoot, "metrics.parquet");
+  await exportParquet(workspace, run_id, { out });
+  const { fields, rows } = readByArrow(out);
+  assert.deepEqual(fields, [
+    ["run_id", "utf8", false],
+    ["recipe", "utf8", false],
+    ["step", "utf8", false],
+    ["op", "utf8", false],
+    ["item", "utf8", true],
+    ["metric", "utf8", false],
+    ["value", "float64", false],
+    ["count", "int64", true],
+  ]);
+  const metrics = ["quality.psnr_db", "codec.bit_count", "rate.payload_bpp"];
+  const table = async (format: string) => {
+    const args = ["runs", "table", run_id, "--metrics", metrics.join(","), "--format", format];
+    const { stdout, stderr, code } = await svc(args, { cwd: projectRoot });
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const [titles, cells] = csvRecords(await table("csv"), 3);
+  const [shown] = JSON.parse(await table("json")).rows;
+  for (const metric of metrics) {
+    const found = rows.filter((row) => row.item === null && row.metric === metric);
+    assert.equal(found.length, 1, metric);
+    assert.equal(found[0].value, Number(cells[titles.indexOf(metric)]), metric);
+    assert.equal(found[0].value, shown.metrics[metric].mean, metric);
+    assert.equal(found[0].recipe, shown.recipe_name);
   }
+  // All metrics of the steps, in their order, and a count only for whole numbers.
+  const whole = summary.steps.flatMap(({ id, op, metrics }) =>
+    Object.entries(metrics as JsonObject).map(([metric, value]) => {
+      const count = typeof value === "bigint" || Number.isInteger(value) ? BigInt(value as number) : null;
+      return { run_id, recipe: "scores", step: id, op, item: null, metric, value: toNumber(value as number), count };
+    })
+  );
+  assert.deepEqual(rows.filter(({ item }) => item === null), whole);
+  const report = parseJson(
+    Deno.readTextFileSync(join(directory, summary.steps[3].outputs.report.path)),
+  ) as JsonObject;
+  const items = (report.items as { id: string; metrics: JsonObject }[]).flatMap(({ id, metrics }) =>
+    Object.entries(metrics).map(([metric, value]) => [id, metric, toNumber(value as number)])
+  );
+  const read = rows.filter(({ item }) => item !== null).map(({ item, metric, value }) => [item, metric, value]);
+  assert.deepEqual(read, items);
+  assert.ok(items.length > 4);
 });
 
 /** A run whose recipe and items have these texts, and a value for each item. */
@@ -154,49 +148,45 @@ Deno.test("arrow-rs reads texts with commas, quotes and line breaks, an empty te
   }));
 
 Deno.test("the metrics of a run are a Parquet table that another reader opens", async () => {
-  const projectRoot = Deno.makeTempDirSync();
-  try {
-    const { run_id, summary, directory } = await run(RECIPE, { projectRoot });
-    const workspace = openWorkspace({ projectRoot }), out = join(projectRoot, "out", "metrics.parquet");
-    const written = await exportParquet(workspace, run_id, { out });
-    assert.deepEqual([written.directory, written.files], [join(projectRoot, "out"), ["metrics.parquet"]]);
-    const bytes = Deno.readFileSync(out);
-    const rows = await parquetReadObjects({ file: bytes.buffer }) as Record<string, unknown>[];
-    assert.deepEqual(Object.keys(rows[0]), ["run_id", "recipe", "step", "op", "item", "metric", "value", "count"]);
-    const bits = summary.steps[1].metrics["codec.bit_count"];
-    const [row] = rows.filter(({ step, metric }) => step === "encode" && metric === "codec.bit_count");
-    assert.deepEqual(row, {
-      run_id,
-      recipe: "scores",
-      step: "encode",
-      op: "model.jpeg_encode",
-      item: null,
-      metric: "codec.bit_count",
-      value: Number(bits),
-      count: BigInt(bits as number),
-    });
-    // By image, equal to the report.
-    const report = parseJson(
-      Deno.readTextFileSync(join(directory, summary.steps[3].outputs.report.path)),
-    ) as JsonObject;
-    const wanted = (report.items as { id: string; metrics: JsonObject }[])
-      .map(({ id, metrics }) => [id, Number(metrics["quality.psnr_db"])]);
-    const found = rows.filter(({ item, metric }) => item !== null && metric === "quality.psnr_db")
-      .map(({ item, value }) => [item, value]);
-    assert.deepEqual(found, wanted);
-    assert.equal(found.length, 2);
-    // The same rows are the same bytes, and an existing file is kept.
-    await exportParquet(workspace, run_id, { out: join(projectRoot, "again.parquet") });
-    assert.deepEqual(Deno.readFileSync(join(projectRoot, "again.parquet")), bytes);
-    await assert.rejects(exportParquet(workspace, run_id, { out }), { code: "usage_invalid" });
-    // A changed report is no result.
-    const damaged = join(directory, summary.steps[3].outputs.report.path);
-    Deno.chmodSync(damaged, 0o644);
-    Deno.writeTextFileSync(damaged, "{}\n");
-    await assert.rejects(exportParquet(workspace, run_id, { out: join(projectRoot, "third.parquet") }), {
-      code: "artifact_hash_mismatch",
-    });
-  } finally {
-    Deno.removeSync(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder();
+  const { run_id, summary, directory } = await run(RECIPE, { projectRoot });
+  const workspace = openWorkspace({ projectRoot }), out = join(projectRoot, "out", "metrics.parquet");
+  const written = await exportParquet(workspace, run_id, { out });
+  assert.deepEqual([written.directory, written.files], [join(projectRoot, "out"), ["metrics.parquet"]]);
+  const bytes = Deno.readFileSync(out);
+  const rows = await parquetReadObjects({ file: bytes.buffer }) as Record<string, unknown>[];
+  assert.deepEqual(Object.keys(rows[0]), ["run_id", "recipe", "step", "op", "item", "metric", "value", "count"]);
+  const bits = summary.steps[1].metrics["codec.bit_count"];
+  const [row] = rows.filter(({ step, metric }) => step === "encode" && metric === "codec.bit_count");
+  assert.deepEqual(row, {
+    run_id,
+    recipe: "scores",
+    step: "encode",
+    op: "model.jpeg_encode",
+    item: null,
+    metric: "codec.bit_count",
+    value: Number(bits),
+    count: BigInt(bits as number),
+  });
+  // By image, equal to the report.
+  const report = parseJson(
+    Deno.readTextFileSync(join(directory, summary.steps[3].outputs.report.path)),
+  ) as JsonObject;
+  const wanted = (report.items as { id: string; metrics: JsonObject }[])
+    .map(({ id, metrics }) => [id, Number(metrics["quality.psnr_db"])]);
+  const found = rows.filter(({ item, metric }) => item !== null && metric === "quality.psnr_db")
+    .map(({ item, value }) => [item, value]);
+  assert.deepEqual(found, wanted);
+  assert.equal(found.length, 2);
+  // The same rows are the same bytes, and an existing file is kept.
+  await exportParquet(workspace, run_id, { out: join(projectRoot, "again.parquet") });
+  assert.deepEqual(Deno.readFileSync(join(projectRoot, "again.parquet")), bytes);
+  await assert.rejects(exportParquet(workspace, run_id, { out }), { code: "usage_invalid" });
+  // A changed report is no result.
+  const damaged = join(directory, summary.steps[3].outputs.report.path);
+  Deno.chmodSync(damaged, 0o644);
+  Deno.writeTextFileSync(damaged, "{}\n");
+  await assert.rejects(exportParquet(workspace, run_id, { out: join(projectRoot, "third.parquet") }), {
+    code: "artifact_hash_mismatch",
+  });
 });

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { withoutPrivate } from "../../../lib/run/problem_report.ts";
 import { open } from "../../../mod.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test("a report names folders by their purpose, and no other path, user or host", () => {
   const workspace = { projectRoot: "/data/alice/thesis", stateDir: "/data/alice/thesis/.svc" };
@@ -17,37 +18,33 @@ Deno.test("a report names folders by their purpose, and no other path, user or h
 });
 
 Deno.test("a report has the failed run's operations and error, without its parameters", async () => {
-  const projectRoot = await Deno.makeTempDir({ prefix: "svc-report-" });
-  try {
-    await using svc = await open({ projectRoot, stateDir: join(projectRoot, ".svc") });
-    const bits = { id: "data", op: "source.random_bits", params: { bit_count: 61 } };
-    const sent = {
-      id: "sent",
-      op: "modulation.digital_modulate",
-      inputs: { bits: "data.bits" },
-      params: { modulation: "bpsk" },
-    };
-    const air = {
-      id: "air",
-      op: "wireless.channel",
-      inputs: { symbols: "sent.symbols" },
-      params: { importance_scale: 2, importance_block_symbols: 2 },
-    };
-    const run = await svc.recipes.run({
-      name: "secret_study",
-      execution_profile: { id: "custom" },
-      steps: [bits, sent, air],
-    });
-    assert.equal(run.status, "failed");
-    const { text } = await svc.system.problemReport();
-    assert.match(text, /^# Problem report of svc\n/);
-    assert.match(text, /1 failed\n\nLast failed run:\n\n```text\nsource\.random_bits completed \d+ ms\n/);
-    assert.match(
-      text,
-      /importance_block_mismatch in wireless\.channel: Cannot cut 61 symbols into blocks of 2 symbols/,
-    );
-    assert.doesNotMatch(text, /secret|svc-report-/);
-  } finally {
-    await Deno.remove(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder("svc-report-");
+  await using svc = await open({ projectRoot, stateDir: join(projectRoot, ".svc") });
+  const bits = { id: "data", op: "source.random_bits", params: { bit_count: 61 } };
+  const sent = {
+    id: "sent",
+    op: "modulation.digital_modulate",
+    inputs: { bits: "data.bits" },
+    params: { modulation: "bpsk" },
+  };
+  const air = {
+    id: "air",
+    op: "wireless.channel",
+    inputs: { symbols: "sent.symbols" },
+    params: { importance_scale: 2, importance_block_symbols: 2 },
+  };
+  const run = await svc.recipes.run({
+    name: "secret_study",
+    execution_profile: { id: "custom" },
+    steps: [bits, sent, air],
+  });
+  assert.equal(run.status, "failed");
+  const { text } = await svc.system.problemReport();
+  assert.match(text, /^# Problem report of svc\n/);
+  assert.match(text, /1 failed\n\nLast failed run:\n\n```text\nsource\.random_bits completed \d+ ms\n/);
+  assert.match(
+    text,
+    /importance_block_mismatch in wireless\.channel: Cannot cut 61 symbols into blocks of 2 symbols/,
+  );
+  assert.doesNotMatch(text, /secret|svc-report-/);
 });

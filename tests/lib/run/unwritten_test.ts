@@ -12,6 +12,7 @@ import { restoreRun } from "../../../lib/run/restore.ts";
 import { runRecipe } from "../../../lib/run/run.ts";
 import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { open } from "../../../mod.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 /** A link whose arrays need 14 MB, so that its steps work in blocks. */
 const RECIPE = `
@@ -27,56 +28,48 @@ steps:
 `;
 
 Deno.test("a long run that keeps its metrics writes no arrays; it is verified, reproduced and restored", async () => {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-unwritten-" });
-  try {
-    await using svc = await open({ stateDir });
-    const sizes: number[] = [];
-    const bundle = () => [...Deno.readDirSync(join(stateDir, "runs"))].find(({ isDirectory }) => isDirectory)?.name;
-    const run = await svc.recipes.run(RECIPE, {
-      keep: "metrics",
-      onEvent({ kind }) {
-        if (!kind.startsWith("step_")) return;
-        sizes.push(listFiles(join(stateDir, "runs", bundle()!)).reduce((sum, { size }) => sum + size, 0));
-      },
-    });
-    assert.equal(run.status, "completed");
-    assert.deepEqual(run.pruned.map(({ path }) => path), [
-      "artifacts/data/bits.npz",
-      "artifacts/sent/symbols.npz",
-      "artifacts/air/rx_symbols.npz",
-      "artifacts/demapped/bits.npz",
-      "artifacts/demapped/llr.npz",
-    ]);
-    assert.ok(sizes.length > 3 && Math.max(...sizes) < 1e6, `${Math.max(...sizes)}`);
-    const sums = Deno.readTextFileSync(join(run.directory, "SHA256SUMS"));
-    for (const { path, sha256 } of run.pruned) assert.ok(sums.includes(`${sha256}  ${path}\n`));
-    const verified = await svc.runs.verify(run.run_id);
-    assert.deepEqual([verified.status, verified.artifacts, verified.warnings], ["valid", "pruned", []]);
-    assert.equal((await svc.runs.reproduce(run.run_id)).status, "identical");
-    const restored = await svc.runs.restore(run.run_id);
-    assert.deepEqual([restored.status, restored.files], ["restored", 5]);
-    assert.equal((await svc.runs.verify(run.run_id)).status, "valid");
-    assert.equal(Deno.readTextFileSync(join(run.directory, "SHA256SUMS")), sums);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const stateDir = temporaryFolder("svc-unwritten-");
+  await using svc = await open({ stateDir });
+  const sizes: number[] = [];
+  const bundle = () => [...Deno.readDirSync(join(stateDir, "runs"))].find(({ isDirectory }) => isDirectory)?.name;
+  const run = await svc.recipes.run(RECIPE, {
+    keep: "metrics",
+    onEvent({ kind }) {
+      if (!kind.startsWith("step_")) return;
+      sizes.push(listFiles(join(stateDir, "runs", bundle()!)).reduce((sum, { size }) => sum + size, 0));
+    },
+  });
+  assert.equal(run.status, "completed");
+  assert.deepEqual(run.pruned.map(({ path }) => path), [
+    "artifacts/data/bits.npz",
+    "artifacts/sent/symbols.npz",
+    "artifacts/air/rx_symbols.npz",
+    "artifacts/demapped/bits.npz",
+    "artifacts/demapped/llr.npz",
+  ]);
+  assert.ok(sizes.length > 3 && Math.max(...sizes) < 1e6, `${Math.max(...sizes)}`);
+  const sums = Deno.readTextFileSync(join(run.directory, "SHA256SUMS"));
+  for (const { path, sha256 } of run.pruned) assert.ok(sums.includes(`${sha256}  ${path}\n`));
+  const verified = await svc.runs.verify(run.run_id);
+  assert.deepEqual([verified.status, verified.artifacts, verified.warnings], ["valid", "pruned", []]);
+  assert.equal((await svc.runs.reproduce(run.run_id)).status, "identical");
+  const restored = await svc.runs.restore(run.run_id);
+  assert.deepEqual([restored.status, restored.files], ["restored", 5]);
+  assert.equal((await svc.runs.verify(run.run_id)).status, "valid");
+  assert.equal(Deno.readTextFileSync(join(run.directory, "SHA256SUMS")), sums);
 });
 
 Deno.test("a run whose steps were in no chain, or in one, has equal files when it is made again", async () => {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-chained-" });
-  try {
-    const workspace = openWorkspace({ projectRoot: stateDir, stateDir });
-    const options = { registry: await createRegistry(), cancellation: createCancellation() };
-    const { value: raw } = readRecipeText(RECIPE, { file: "link.yaml" }),
-      ids = ["data", "sent", "air", "demapped", "ber"];
-    for (const chained of [[], ids]) {
-      const { run_id, directory } = await runRecipe({ ...options, workspace, raw, chained: new Set(chained) });
-      assert.deepEqual([...chainedSteps(readDocument(directory, "execution-plan.json"))!], chained);
-      assert.equal((await reproduceRun(workspace, run_id, options)).status, "identical");
-      pruneRuns(workspace, { ids: [run_id] });
-      assert.equal((await restoreRun(workspace, run_id, options)).status, "restored");
-    }
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
+  const stateDir = temporaryFolder("svc-chained-");
+  const workspace = openWorkspace({ projectRoot: stateDir, stateDir });
+  const options = { registry: await createRegistry(), cancellation: createCancellation() };
+  const { value: raw } = readRecipeText(RECIPE, { file: "link.yaml" }),
+    ids = ["data", "sent", "air", "demapped", "ber"];
+  for (const chained of [[], ids]) {
+    const { run_id, directory } = await runRecipe({ ...options, workspace, raw, chained: new Set(chained) });
+    assert.deepEqual([...chainedSteps(readDocument(directory, "execution-plan.json"))!], chained);
+    assert.equal((await reproduceRun(workspace, run_id, options)).status, "identical");
+    pruneRuns(workspace, { ids: [run_id] });
+    assert.equal((await restoreRun(workspace, run_id, options)).status, "restored");
   }
 });

@@ -24,6 +24,7 @@ import { isSampled } from "../../support/sample.ts";
 import { verifyBenchmark } from "../../support/session.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
 import { twoLinks, withPack } from "./packs.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const TEXTS = ["../../../victim", "/victim", "", "a\nb\u001b]52;c;AAAA\u0007\u202e", "x".repeat(100_000)];
 const NUMBERS: Value[] = [-1, 1e9, float(1e308), null, "1", 2 ** 53];
@@ -52,75 +53,71 @@ function chained(events: Value[]): string {
 }
 
 Deno.test("hostile values in any field of a result or a shard give a code, and leave the rest of the disk alone", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const stateDir = join(folder, "a/b/state"), victim = join(folder, "a/b/victim");
-    Deno.mkdirSync(victim, { recursive: true });
-    Deno.writeTextFileSync(join(victim, "file"), "stays");
-    const workspace = openWorkspace({ projectRoot: folder, stateDir });
-    const id = await writeSyntheticResult(workspace, { recipes: 2, replicates: 1 });
-    const directory = join(stateDir, "benchmarks", id);
-    const texts = new Map(
-      [RESULT_FILE, PACK_RECORD_FILE, LEDGER_FILE].map((name) => [name, Deno.readTextFileSync(join(directory, name))]),
-    );
-    const original = showBenchmarkResult(workspace, id).result;
-    const outside = () =>
-      listFiles(folder).filter(({ path }) => !path.startsWith(`a/b/state/benchmarks/`)).map(({ path }) => path).join();
-    const before = outside();
-    const events = texts.get(LEDGER_FILE)!.trimEnd().split("\n").map((line) => parseJson(line));
-    const documents: [string, Value, (value: Value) => string][] = [
-      [RESULT_FILE, parseJson(texts.get(RESULT_FILE)!), prettyJson],
-      [PACK_RECORD_FILE, parseJson(texts.get(PACK_RECORD_FILE)!), prettyJson],
-      [LEDGER_FILE, events, (value) => chained(value as Value[])],
-    ];
-    const calls: Record<string, () => unknown> = {
-      list: () => listBenchmarkResults(workspace),
-      compare: () => compareResults(original, showBenchmarkResult(workspace, id).result),
-      export: () => exportedTables(workspace, id),
-      verify: () => verifyBenchmark(workspace, id),
-      gc: () => collectEvidence(workspace, true),
-      merge: () => {
-        const rows = new ShardedRows([stateDir]);
-        rows.firstStart();
-        rows.follow(original.benchmark.metrics);
-        rows.advance();
-        return [...rows.all()];
-      },
-      resume: () => new LedgerIndex(inside(directory, LEDGER_FILE)).advance().leftovers(),
-    };
-    let count = 0, turn = 0, field = 0;
-    for (const [name, document, textOf] of documents) {
-      for (const place of leaves(document)) {
-        if (name !== LEDGER_FILE && place[0] === "recipes" && place[1] !== 0) continue;
-        if (name === LEDGER_FILE && place[0] === 2 || !isSampled(field++, 3)) continue;
-        const value = valueAt(document, place), values = typeof value === "string" ? TEXTS : NUMBERS;
-        // One value for every third field in turn, so all of them for each kind of field; at full size all for every field.
-        for (const hostile of FULL_SIZE ? values : [values[turn % values.length]]) {
-          const at = `${name} ${place.join(".")} = ${canonicalJson(hostile).slice(0, 40)}`;
-          Deno.writeTextFileSync(join(directory, name), textOf(replaced(document, place, hostile)));
-          for (const [what, call] of Object.entries(calls)) {
-            count++;
-            try {
-              await call();
-            } catch (error) {
-              assert.match(
-                String((error as { code?: string }).code),
-                /^[a-z_]+$/,
-                `${what}: ${at}: ${(error as Error).stack}`,
-              );
-            }
+  const folder = temporaryFolder();
+  const stateDir = join(folder, "a/b/state"), victim = join(folder, "a/b/victim");
+  Deno.mkdirSync(victim, { recursive: true });
+  Deno.writeTextFileSync(join(victim, "file"), "stays");
+  const workspace = openWorkspace({ projectRoot: folder, stateDir });
+  const id = await writeSyntheticResult(workspace, { recipes: 2, replicates: 1 });
+  const directory = join(stateDir, "benchmarks", id);
+  const texts = new Map(
+    [RESULT_FILE, PACK_RECORD_FILE, LEDGER_FILE].map((name) => [name, Deno.readTextFileSync(join(directory, name))]),
+  );
+  const original = showBenchmarkResult(workspace, id).result;
+  const outside = () =>
+    listFiles(folder).filter(({ path }) => !path.startsWith(`a/b/state/benchmarks/`)).map(({ path }) => path).join();
+  const before = outside();
+  const events = texts.get(LEDGER_FILE)!.trimEnd().split("\n").map((line) => parseJson(line));
+  const documents: [string, Value, (value: Value) => string][] = [
+    [RESULT_FILE, parseJson(texts.get(RESULT_FILE)!), prettyJson],
+    [PACK_RECORD_FILE, parseJson(texts.get(PACK_RECORD_FILE)!), prettyJson],
+    [LEDGER_FILE, events, (value) => chained(value as Value[])],
+  ];
+  const calls: Record<string, () => unknown> = {
+    list: () => listBenchmarkResults(workspace),
+    compare: () => compareResults(original, showBenchmarkResult(workspace, id).result),
+    export: () => exportedTables(workspace, id),
+    verify: () => verifyBenchmark(workspace, id),
+    gc: () => collectEvidence(workspace, true),
+    merge: () => {
+      const rows = new ShardedRows([stateDir]);
+      rows.firstStart();
+      rows.follow(original.benchmark.metrics);
+      rows.advance();
+      return [...rows.all()];
+    },
+    resume: () => new LedgerIndex(inside(directory, LEDGER_FILE)).advance().leftovers(),
+  };
+  let count = 0, turn = 0, field = 0;
+  for (const [name, document, textOf] of documents) {
+    for (const place of leaves(document)) {
+      if (name !== LEDGER_FILE && place[0] === "recipes" && place[1] !== 0) continue;
+      if (name === LEDGER_FILE && place[0] === 2 || !isSampled(field++, 3)) continue;
+      const value = valueAt(document, place), values = typeof value === "string" ? TEXTS : NUMBERS;
+      // One value for every third field in turn, so all of them for each kind of field; at full size all for every field.
+      for (const hostile of FULL_SIZE ? values : [values[turn % values.length]]) {
+        const at = `${name} ${place.join(".")} = ${canonicalJson(hostile).slice(0, 40)}`;
+        Deno.writeTextFileSync(join(directory, name), textOf(replaced(document, place, hostile)));
+        for (const [what, call] of Object.entries(calls)) {
+          count++;
+          try {
+            await call();
+          } catch (error) {
+            assert.match(
+              String((error as { code?: string }).code),
+              /^[a-z_]+$/,
+              `${what}: ${at}: ${(error as Error).stack}`,
+            );
           }
-          Deno.writeTextFileSync(join(directory, name), texts.get(name)!);
-          assert.equal(outside(), before, at);
         }
-        turn++;
+        Deno.writeTextFileSync(join(directory, name), texts.get(name)!);
+        assert.equal(outside(), before, at);
       }
+      turn++;
     }
-    assert.ok(count > 500, `${count} calls`);
-    assert.equal((await verifyBenchmark(workspace, id)).status, "valid");
-  } finally {
-    await Deno.remove(folder, { recursive: true });
   }
+  assert.ok(count > 500, `${count} calls`);
+  assert.equal((await verifyBenchmark(workspace, id)).status, "valid");
 });
 
 Deno.test("a ledger that is a pipe, a folder or a link is refused, and a sparse one by its first line", () =>

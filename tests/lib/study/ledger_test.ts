@@ -3,6 +3,7 @@ import { inside, type InsidePath, removeEntry } from "../../../lib/artifact/insi
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { lastKind, Ledger, LedgerIndex } from "../../../lib/study/rows/ledger.ts";
 import { rowOf, startOf } from "../../support/ledger_rows.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const END = {
   status: "incomplete" as const,
@@ -11,19 +12,15 @@ const END = {
   result_sha256: "0".repeat(64),
 };
 
-async function withLedger(test: (path: InsidePath) => void): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    const path = inside(folder, ".attempt-ledger");
-    const ledger = Ledger.open(path, "first");
-    ledger.append("attempt_started", startOf(["a", "b", "c"]));
-    ledger.append("row_completed", rowOf("a", 0));
-    ledger.append("row_completed", rowOf("b", 0));
-    ledger.close();
-    test(path);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+function withLedger(test: (path: InsidePath) => void): void {
+  const folder = temporaryFolder();
+  const path = inside(folder, ".attempt-ledger");
+  const ledger = Ledger.open(path, "first");
+  ledger.append("attempt_started", startOf(["a", "b", "c"]));
+  ledger.append("row_completed", rowOf("a", 0));
+  ledger.append("row_completed", rowOf("b", 0));
+  ledger.close();
+  test(path);
 }
 
 const read = (path: InsidePath) => new LedgerIndex(path).advance();

@@ -6,6 +6,7 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { recipeOfReplicate } from "../../../lib/study/pack/load_pack.ts";
 import { open } from "../../../mod.ts";
 import { LINK, twoLinks, withPack } from "./packs.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 /** Codes of the errors and warnings that a pack gets. */
 async function codesOf(pack: JsonObject): Promise<string[]> {
@@ -86,16 +87,12 @@ Deno.test("the name of a shipped recipe or the id of a template stands for its f
   assert.deepEqual(await problems("recipes/quickstart.yaml"), [["quickstart"], undefined]);
   assert.deepEqual(await problems("semantic_comm.image_reconstruction.default"), [["image_codec_default"], undefined]);
   assert.deepEqual(await problems("quickstrat"), [[null], "Did you mean quickstart?"]);
-  const root = await Deno.makeTempDir({ prefix: "svc-names-" });
-  try {
-    await using svc = await open({ projectRoot: root, stateDir: join(root, ".svc") });
-    const ids = async (name: string) => (await svc.benchmarks.load(name)).pack?.id;
-    assert.equal(await ids("quickstart"), "quickstart");
-    assert.equal(await ids("semantic_comm.image_reconstruction.default"), "image_codec_default");
-    await assert.rejects(ids("quickstrat"), { code: "pack_not_found" });
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  const root = temporaryFolder("svc-names-");
+  await using svc = await open({ projectRoot: root, stateDir: join(root, ".svc") });
+  const ids = async (name: string) => (await svc.benchmarks.load(name)).pack?.id;
+  assert.equal(await ids("quickstart"), "quickstart");
+  assert.equal(await ids("semantic_comm.image_reconstruction.default"), "image_codec_default");
+  await assert.rejects(ids("quickstrat"), { code: "pack_not_found" });
 });
 
 Deno.test("what has no such shape is refused with every field that is wrong", async () => {

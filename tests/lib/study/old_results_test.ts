@@ -16,19 +16,16 @@ import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
 import { open } from "../../../mod.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { twoLinks, withPack } from "./packs.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const STORED = join(ROOT_PATH, "tests/data/results/schema_2");
 
 async function withStored(test: (workspace: Workspace, result: BenchmarkResult) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    const workspace = openWorkspace({ projectRoot: folder });
-    const { result_id } = JSON.parse(await Deno.readTextFile(join(STORED, RESULT_FILE)));
-    cpSync(STORED, join(benchmarkWorkspace(workspace).runs, result_id), { recursive: true });
-    await test(workspace, settleResult(workspace, result_id));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  const workspace = openWorkspace({ projectRoot: folder });
+  const { result_id } = JSON.parse(await Deno.readTextFile(join(STORED, RESULT_FILE)));
+  cpSync(STORED, join(benchmarkWorkspace(workspace).runs, result_id), { recursive: true });
+  await test(workspace, settleResult(workspace, result_id));
 }
 
 Deno.test("an older result shows the interval that it stored, and verifies", () =>

@@ -15,20 +15,17 @@ import { openWorkspace } from "../../../lib/run/workspace.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
 import { aggregateTable } from "../../../lib/cli/benchmark_table.ts";
 import { runBenchmark, verifyBenchmark } from "../../support/session.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 async function measured(recipe: string, pack: JsonObject): Promise<BenchmarkResult> {
-  const projectRoot = await Deno.makeTempDir({ prefix: "svc-rmse-" });
-  try {
-    await Deno.copyFile(join(ROOT_PATH, "recipes", recipe), join(projectRoot, "recipe.yaml"));
-    const document = { schema_version: 1, id: "bounds", version: "1", ...pack };
-    await Deno.writeTextFile(join(projectRoot, "pack.json"), prettyJson(document));
-    const { result } = await runBenchmark(join(projectRoot, "pack.json"), { projectRoot });
-    const { errors } = await verifyBenchmark(openWorkspace({ projectRoot }), result.result_id);
-    assert.deepEqual(errors, []);
-    return result;
-  } finally {
-    await Deno.remove(projectRoot, { recursive: true });
-  }
+  const projectRoot = temporaryFolder("svc-rmse-");
+  await Deno.copyFile(join(ROOT_PATH, "recipes", recipe), join(projectRoot, "recipe.yaml"));
+  const document = { schema_version: 1, id: "bounds", version: "1", ...pack };
+  await Deno.writeTextFile(join(projectRoot, "pack.json"), prettyJson(document));
+  const { result } = await runBenchmark(join(projectRoot, "pack.json"), { projectRoot });
+  const { errors } = await verifyBenchmark(openWorkspace({ projectRoot }), result.result_id);
+  assert.deepEqual(errors, []);
+  return result;
 }
 
 function assertMeets(result: BenchmarkResult, metric: string, bound: string): void {

@@ -9,6 +9,7 @@ import { float, type JsonObject } from "../../../lib/contract/value.ts";
 import { Generator } from "../../../lib/numeric/random/random.ts";
 import { bitErrorRateAwgn, bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import { findMetric } from "../../../lib/research/catalog.ts";
+import { step } from "../../support/step.ts";
 
 function packMetric(id: string): PackMetric {
   const known = findMetric(id)!;
@@ -150,18 +151,12 @@ export function linkRecipe(modulation: string, channel: string, snrDb: number): 
           channel_state_mode: "none",
         },
       },
-      {
-        id: "demodulator",
-        op: "demodulation.digital_demodulate",
-        params: { modulation: "auto" },
-        inputs: { rx_symbols: "channel.rx_symbols" },
-      },
-      {
-        id: "ber",
-        op: "metrics.bit_error_rate",
-        params: { label: "ber" },
-        inputs: { reference: "data.bits", candidate: "demodulator.bits" },
-      },
+      step("demodulator", "demodulation.digital_demodulate", { rx_symbols: "channel.rx_symbols" }, {
+        modulation: "auto",
+      }),
+      step("ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }, {
+        label: "ber",
+      }),
     ],
   };
 }

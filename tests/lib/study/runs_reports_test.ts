@@ -8,6 +8,7 @@ import { rateEstimate } from "../../../lib/numeric/scores/rate_interval.ts";
 import type { CurveFigure } from "../../../lib/figure/types.ts";
 import type { MatrixRow } from "../../../lib/study/run_matrix.ts";
 import { sharedSession } from "../../support/session.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const link = (name: string, bits = 4000, matrix = true) => ({
   name,
@@ -170,48 +171,38 @@ test("runs list finds variants by the name of their recipe and marks pruned runs
 });
 
 test("plot writes the files", async (svc) => {
-  const out = await Deno.makeTempDir({ prefix: "svc-plot-" });
-  try {
-    const { files } = await svc.runs.plot({ recipe: "sweep", where: { modulation: "qpsk" }, out, name: "ber" });
-    assert.deepEqual(
-      files,
-      "vl.json svg png csv caption.txt caption.tex plot.json".split(" ").map((end) => `ber.${end}`),
-    );
-    for (const name of files) assert.ok((await Deno.stat(join(out, name))).size > 100);
-  } finally {
-    await Deno.remove(out, { recursive: true });
-  }
+  const out = temporaryFolder("svc-plot-");
+  const { files } = await svc.runs.plot({ recipe: "sweep", where: { modulation: "qpsk" }, out, name: "ber" });
+  assert.deepEqual(
+    files,
+    "vl.json svg png csv caption.txt caption.tex plot.json".split(" ").map((end) => `ber.${end}`),
+  );
+  for (const name of files) assert.ok((await Deno.stat(join(out, name))).size > 100);
 });
 
 test("tables and plots take runs by id, and by the paths of bundles on the command line alone", async (svc) => {
-  const folder = await Deno.makeTempDir({ prefix: "svc-bundles-" });
-  try {
-    const rows = (await svc.runs.list({ recipe: "sweep" })).filter(({ recipe_name }) =>
-      /qpsk/.test(String(recipe_name))
-    );
-    const paths = rows.map(({ run_id }) => join(folder, run_id));
-    for (const [at, { run_id }] of rows.entries()) {
-      const { directory } = await svc.runs.show(run_id);
-      await copyFolder(directory, paths[at]);
-    }
-    const byIds = await svc.runs.table({ runs: rows.map(({ run_id }) => run_id) });
-    assert.deepEqual(byIds.rows.map(({ run_id }) => run_id), rows.map(({ run_id }) => run_id));
-    assert.deepEqual(await svc.runs.table({ runs: paths, paths: true }), byIds);
-    assert.deepEqual((await svc.runs.table({ runs: [paths[0], paths[0]], paths: true })).rows.length, 1);
-    const request = { plot: "error-rate", x: "snr_db" } as const;
-    const [mine, theirs] = [
-      await svc.runs.figure({ ...request, runs: rows.map(({ run_id }) => run_id) }),
-      await svc.runs.figure({ ...request, runs: paths, paths: true }),
-    ];
-    assert.deepEqual(theirs.files, mine.files);
-    assert.deepEqual([...theirs.runs].sort(), rows.map(({ run_id }) => run_id).sort());
-    await assert.rejects(svc.runs.table({ runs: paths }), { code: "run_not_found" });
-    const twice = svc.runs.table({ runs: [rows[0].run_id, paths[0]], paths: true });
-    await assert.rejects(twice, { code: "usage_invalid", message: /two bundles with the id/ });
-    await assert.rejects(svc.runs.table({ runs: ["./nothing"], paths: true }), { code: "run_not_found" });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const folder = temporaryFolder("svc-bundles-");
+  const rows = (await svc.runs.list({ recipe: "sweep" })).filter(({ recipe_name }) => /qpsk/.test(String(recipe_name)));
+  const paths = rows.map(({ run_id }) => join(folder, run_id));
+  for (const [at, { run_id }] of rows.entries()) {
+    const { directory } = await svc.runs.show(run_id);
+    await copyFolder(directory, paths[at]);
   }
+  const byIds = await svc.runs.table({ runs: rows.map(({ run_id }) => run_id) });
+  assert.deepEqual(byIds.rows.map(({ run_id }) => run_id), rows.map(({ run_id }) => run_id));
+  assert.deepEqual(await svc.runs.table({ runs: paths, paths: true }), byIds);
+  assert.deepEqual((await svc.runs.table({ runs: [paths[0], paths[0]], paths: true })).rows.length, 1);
+  const request = { plot: "error-rate", x: "snr_db" } as const;
+  const [mine, theirs] = [
+    await svc.runs.figure({ ...request, runs: rows.map(({ run_id }) => run_id) }),
+    await svc.runs.figure({ ...request, runs: paths, paths: true }),
+  ];
+  assert.deepEqual(theirs.files, mine.files);
+  assert.deepEqual([...theirs.runs].sort(), rows.map(({ run_id }) => run_id).sort());
+  await assert.rejects(svc.runs.table({ runs: paths }), { code: "run_not_found" });
+  const twice = svc.runs.table({ runs: [rows[0].run_id, paths[0]], paths: true });
+  await assert.rejects(twice, { code: "usage_invalid", message: /two bundles with the id/ });
+  await assert.rejects(svc.runs.table({ runs: ["./nothing"], paths: true }), { code: "run_not_found" });
 });
 
 async function copyFolder(from: string, to: string): Promise<void> {

@@ -12,14 +12,11 @@ import { LEDGER_FILE, RESULT_FILE, type SnapshotRecord } from "../../../lib/stud
 import { verifyBenchmark } from "../../support/session.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 async function withWorkspace(test: (workspace: Workspace) => Promise<void>): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  try {
-    await test(openWorkspace({ projectRoot: folder, stateDir: folder }));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  const folder = temporaryFolder();
+  await test(openWorkspace({ projectRoot: folder, stateDir: folder }));
 }
 
 const SIZE = { recipes: 11, replicates: 200 }, PARTED = { recipes: 11, replicates: 92 };
@@ -61,37 +58,33 @@ Deno.test("a result of more recipes than a document holds gives and exports one 
   }));
 
 Deno.test("the archives of snapshots are ordinary ones of a thousand, and hold those of the rows", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const writer = new EvidenceWriter(folder, null);
-    const records: SnapshotRecord[] = [];
-    for (let replicate = 0; replicate < 1200; replicate++) {
-      records.push(
-        await writer.write({ id: "link", replicate }, {
-          schema_version: 1,
-          kind: "svc.run_evidence_snapshot",
-          run_id: `20260101T000000Z_link_${replicate}`,
-          documents: {},
-          reports: {},
-          retained: {},
-        }),
-      );
-    }
-    assert.equal(readSnapshot(folder, records[1199]).run_id, "20260101T000000Z_link_1199");
-    for (const [part, count] of [["part-00000", 1000], ["part-00001", 200]] as const) {
-      const args = ["tzf", join(folder, "evidence", `${part}.tar.gz`)];
-      const { success, stdout } = await new Deno.Command("tar", { args }).output();
-      const names = new TextDecoder().decode(stdout).trimEnd().split("\n");
-      assert.deepEqual([success, names.length], [true, count]);
-      assert.match(names[0], /^link__r\d+\.json$/);
-    }
-    // An archive is unpacked by its names: one that is no name is written as a digest.
-    const { relative_path } = await writer.write({ id: "../link", replicate: 0 }, readSnapshot(folder, records[0]));
-    const { stdout } = await new Deno.Command("tar", { args: ["tzf", join(folder, relative_path)] }).output();
-    assert.doesNotMatch(new TextDecoder().decode(stdout), /\.\.\//);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const folder = temporaryFolder();
+  const writer = new EvidenceWriter(folder, null);
+  const records: SnapshotRecord[] = [];
+  for (let replicate = 0; replicate < 1200; replicate++) {
+    records.push(
+      await writer.write({ id: "link", replicate }, {
+        schema_version: 1,
+        kind: "svc.run_evidence_snapshot",
+        run_id: `20260101T000000Z_link_${replicate}`,
+        documents: {},
+        reports: {},
+        retained: {},
+      }),
+    );
   }
+  assert.equal(readSnapshot(folder, records[1199]).run_id, "20260101T000000Z_link_1199");
+  for (const [part, count] of [["part-00000", 1000], ["part-00001", 200]] as const) {
+    const args = ["tzf", join(folder, "evidence", `${part}.tar.gz`)];
+    const { success, stdout } = await new Deno.Command("tar", { args }).output();
+    const names = new TextDecoder().decode(stdout).trimEnd().split("\n");
+    assert.deepEqual([success, names.length], [true, count]);
+    assert.match(names[0], /^link__r\d+\.json$/);
+  }
+  // An archive is unpacked by its names: one that is no name is written as a digest.
+  const { relative_path } = await writer.write({ id: "../link", replicate: 0 }, readSnapshot(folder, records[0]));
+  const { stdout } = await new Deno.Command("tar", { args: ["tzf", join(folder, relative_path)] }).output();
+  assert.doesNotMatch(new TextDecoder().decode(stdout), /\.\.\//);
 });
 
 Deno.test("a result of parts that was interrupted anywhere has the rows of an uninterrupted one and verifies", () =>

@@ -7,6 +7,7 @@ import { packagedCatalog } from "../../../lib/template/catalog.ts";
 import type { InspectionOptions } from "../../../lib/template/inspect.ts";
 import { PACKAGED_STARTERS } from "../../../lib/template/source.ts";
 import { createRegistry } from "../../../ops/registry.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 export const registry = await createRegistry();
 
@@ -33,19 +34,15 @@ export async function inProject(
   files: Record<string, string | Uint8Array>,
   body: (options: InspectionOptions, folder: string) => Promise<void>,
 ): Promise<void> {
-  const folder = await Deno.makeTempDir({ prefix: "svc-template-" });
-  try {
-    for (const [path, contents] of Object.entries(files)) {
-      await Deno.mkdir(join(folder, dirname(path)), { recursive: true });
-      if (typeof contents === "string") await Deno.writeTextFile(join(folder, path), contents);
-      else await Deno.writeFile(join(folder, path), contents);
-    }
-    const before = namesUnder(folder);
-    await body({ registry, projectRoot: folder, readiness: HAS_ALL }, folder);
-    assert.deepEqual(namesUnder(folder), before, "nothing was created");
-  } finally {
-    await Deno.remove(folder, { recursive: true });
+  const folder = temporaryFolder("svc-template-");
+  for (const [path, contents] of Object.entries(files)) {
+    await Deno.mkdir(join(folder, dirname(path)), { recursive: true });
+    if (typeof contents === "string") await Deno.writeTextFile(join(folder, path), contents);
+    else await Deno.writeFile(join(folder, path), contents);
   }
+  const before = namesUnder(folder);
+  await body({ registry, projectRoot: folder, readiness: HAS_ALL }, folder);
+  assert.deepEqual(namesUnder(folder), before, "nothing was created");
 }
 
 function namesUnder(folder: string): string[] {

@@ -28,6 +28,7 @@ import {
   WITH_PLANNED,
 } from "./_setup.ts";
 import { tables } from "../../support/tables.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const DATA = tables(import.meta.url);
 
@@ -99,20 +100,16 @@ Deno.test("what is offered can be run here: every available template passes lint
 
 for (const [id, metric, value] of [[CODEC, "quality.psnr_db", null], [TEXTS, "text.exact_match", 1]] as const) {
   Deno.test(`${id} runs offline`, async () => {
-    const stateDir = await Deno.makeTempDir();
-    try {
-      await inProject({}, async (options, projectRoot) => {
-        const { recipe } = await instantiateTemplate(id, {}, options);
-        const { status, summary } = await run(recipe, { projectRoot, stateDir });
-        assert.equal(status, "completed");
-        const evaluation = (summary.steps as JsonObject[]).find((step) => step.id === "evaluation")!;
-        const measured = Number((evaluation.metrics as JsonObject)[metric]);
-        if (value === null) assert.ok(measured > 25 && measured < 60, String(measured));
-        else assert.equal(measured, value);
-      });
-    } finally {
-      await Deno.remove(stateDir, { recursive: true });
-    }
+    const stateDir = temporaryFolder();
+    await inProject({}, async (options, projectRoot) => {
+      const { recipe } = await instantiateTemplate(id, {}, options);
+      const { status, summary } = await run(recipe, { projectRoot, stateDir });
+      assert.equal(status, "completed");
+      const evaluation = (summary.steps as JsonObject[]).find((step) => step.id === "evaluation")!;
+      const measured = Number((evaluation.metrics as JsonObject)[metric]);
+      if (value === null) assert.ok(measured > 25 && measured < 60, String(measured));
+      else assert.equal(measured, value);
+    });
   });
 }
 

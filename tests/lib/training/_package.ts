@@ -8,6 +8,7 @@ import type { OperationAbi, OperationContract } from "../../../lib/contract/oper
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { z } from "../../../lib/contract/zod.ts";
 import { scalingModel } from "../../support/onnx_writer.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const slotParams = z.strictObject({
   mode: z.enum(["reference", "learned_artifact"]).default("reference"),
@@ -176,11 +177,7 @@ export function zipOf(files: Files): Uint8Array {
 /** Calls a body with a fresh folder that is removed afterwards. */
 export function inFolder(body: (folder: string) => void | Promise<void>): () => Promise<void> {
   return async () => {
-    const folder = Deno.makeTempDirSync({ prefix: "svc-artifact-" });
-    try {
-      await body(folder);
-    } finally {
-      Deno.removeSync(folder, { recursive: true });
-    }
+    const folder = temporaryFolder("svc-artifact-");
+    await body(folder);
   };
 }

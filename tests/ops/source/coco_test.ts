@@ -9,6 +9,7 @@ import { fillPolygon, type Point, polygonArea } from "../../../lib/numeric/image
 import coco from "../../../ops/source/coco.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { uniformImagesOf } from "../inputs.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const [coco8, coco128] = coco;
 
@@ -123,17 +124,13 @@ Deno.test("a polygon covers the pixels whose centres lie inside, and neighbours 
 });
 
 Deno.test("a folder is listed by name, without links and folders, inside the project only", async () => {
-  const root = await Deno.makeTempDir();
-  try {
-    await Deno.mkdir(join(root, "d/inner"), { recursive: true });
-    for (const name of ["b.txt", "a.txt", "B.txt"]) await Deno.writeTextFile(join(root, "d", name), "");
-    await Deno.symlink(join(root, "d/a.txt"), join(root, "d/link.txt"));
-    const files = fileAccess({ projectRoot: root, stateDir: join(root, ".svc") });
-    assert.deepEqual(await files.list("d"), ["B.txt", "a.txt", "b.txt"]);
-    await refuses("path_refused", () => files.list("../d"));
-    await refuses("path_refused", () => files.list("d/a.txt"));
-    await refuses("boundary_file_missing", () => files.list("e"));
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
+  const root = temporaryFolder();
+  await Deno.mkdir(join(root, "d/inner"), { recursive: true });
+  for (const name of ["b.txt", "a.txt", "B.txt"]) await Deno.writeTextFile(join(root, "d", name), "");
+  await Deno.symlink(join(root, "d/a.txt"), join(root, "d/link.txt"));
+  const files = fileAccess({ projectRoot: root, stateDir: join(root, ".svc") });
+  assert.deepEqual(await files.list("d"), ["B.txt", "a.txt", "b.txt"]);
+  await refuses("path_refused", () => files.list("../d"));
+  await refuses("path_refused", () => files.list("d/a.txt"));
+  await refuses("boundary_file_missing", () => files.list("e"));
 });

@@ -18,6 +18,7 @@ import csiDataset from "../../../ops/source/csi_dataset.ts";
 import { needs } from "../../support/needs.ts";
 import { pythonWith } from "../../support/python.ts";
 import { refuses, runOperation } from "../harness.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const near = (found: number, expected: number, tolerance: number, what = "") =>
   assert.ok(Math.abs(found - expected) < tolerance, `${what} ${found} is not ${expected}`);
@@ -130,22 +131,18 @@ Deno.test({
   name: "COST2100 files that SciPy writes have the channels of NumPy's transforms",
   ...needs("a Python with SciPy", python),
   async fn() {
-    const folder = await Deno.makeTempDir();
-    try {
-      const script = new URL("../../data/cost2100/make_vectors.py", import.meta.url).pathname;
-      const { stdout, success } = await new Deno.Command(python!, { args: [script, "scipy", folder] }).output();
-      assert.ok(success);
-      const numpy = new Float32Array(stdout.slice().buffer), samples = numpy.length / (2 * 32 * 125);
-      assert.ok(numpy.some((value) => Math.abs(value) > 0.1));
-      const given = { origin: "file", tx_antennas: 32, ofdm_fft_size: 125, normalize: "none", sample_count: samples };
-      for (const name of ["DATA_Htestin.mat", "compressed.mat"]) {
-        const bytes = await Deno.readFile(`${folder}/${name}`);
-        const { h, shape } = await drawn({ ...given, dataset_path: name }, { [name]: bytes });
-        assert.deepEqual(shape, [samples, 32, 125]);
-        h.forEach((value, i) => near(value, numpy[i], 1e-6, `${name}, value ${i}`));
-      }
-    } finally {
-      await Deno.remove(folder, { recursive: true });
+    const folder = temporaryFolder();
+    const script = new URL("../../data/cost2100/make_vectors.py", import.meta.url).pathname;
+    const { stdout, success } = await new Deno.Command(python!, { args: [script, "scipy", folder] }).output();
+    assert.ok(success);
+    const numpy = new Float32Array(stdout.slice().buffer), samples = numpy.length / (2 * 32 * 125);
+    assert.ok(numpy.some((value) => Math.abs(value) > 0.1));
+    const given = { origin: "file", tx_antennas: 32, ofdm_fft_size: 125, normalize: "none", sample_count: samples };
+    for (const name of ["DATA_Htestin.mat", "compressed.mat"]) {
+      const bytes = await Deno.readFile(`${folder}/${name}`);
+      const { h, shape } = await drawn({ ...given, dataset_path: name }, { [name]: bytes });
+      assert.deepEqual(shape, [samples, 32, 125]);
+      h.forEach((value, i) => near(value, numpy[i], 1e-6, `${name}, value ${i}`));
     }
   },
 });

@@ -20,6 +20,7 @@ import channel from "../../../ops/wireless/channel.ts";
 import { open } from "../../../mod.ts";
 import { payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { type GivenInput, outputOf, refuses, runOperation, type RunResult } from "../harness.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 const [ber, bler] = errorRate;
 const [polarEncoder, polarDecoder] = polar, [repeat, majority] = repetition;
@@ -194,48 +195,44 @@ Deno.test("what ignores the weights is refused, in the plan and in the run", asy
       params: {},
     });
   });
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-importance-" });
-  try {
-    await using svc = await open({ stateDir });
-    const recipe = (more: JsonObject[], params: JsonObject = {}): JsonObject => ({
-      name: "scaled",
-      execution_profile: { id: "custom" },
-      steps: [
-        { id: "data", op: "source.random_bits", params: { bit_count: 60 } },
-        { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
-        {
-          id: "air",
-          op: "wireless.channel",
-          inputs: { symbols: "modulator.symbols" },
-          params: { importance_scale: 2, ...params },
-        },
-        ...more,
-      ] as JsonObject[],
-    });
-    const planned = async (given: JsonObject) =>
-      (await svc.recipes.plan(given)).diagnostics.filter(({ severity }) => severity === "error").map(({ code, path }) =>
-        `${code} ${path}`
-      );
-    const demodulator = {
-      id: "demodulator",
-      op: "demodulation.digital_demodulate",
-      inputs: { rx_symbols: "air.rx_symbols" },
-    };
-    const decoder = {
-      id: "decoder",
-      op: "channel.repetition_decoder",
-      inputs: { coded_bits: "demodulator.bits" },
-      params: { factor: 3 },
-    };
-    const phase = { id: "phase", op: "wireless.carrier_phase_impairment", inputs: { rx_symbols: "air.rx_symbols" } };
-    assert.deepEqual(await planned(recipe([demodulator])), []);
-    assert.deepEqual(await planned(recipe([demodulator, decoder])), ["importance_unsupported $.steps[4].op"]);
-    assert.deepEqual(await planned(recipe([demodulator, decoder], { importance_block_symbols: 3 })), []);
-    assert.deepEqual(await planned(recipe([], { channel: "flat_rayleigh" })), [
-      "params_conflict $.steps[2].params.importance_scale",
-    ]);
-    assert.deepEqual(await planned(recipe([phase])), ["importance_unsupported $.steps[3].op"]);
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const stateDir = temporaryFolder("svc-importance-");
+  await using svc = await open({ stateDir });
+  const recipe = (more: JsonObject[], params: JsonObject = {}): JsonObject => ({
+    name: "scaled",
+    execution_profile: { id: "custom" },
+    steps: [
+      { id: "data", op: "source.random_bits", params: { bit_count: 60 } },
+      { id: "modulator", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
+      {
+        id: "air",
+        op: "wireless.channel",
+        inputs: { symbols: "modulator.symbols" },
+        params: { importance_scale: 2, ...params },
+      },
+      ...more,
+    ] as JsonObject[],
+  });
+  const planned = async (given: JsonObject) =>
+    (await svc.recipes.plan(given)).diagnostics.filter(({ severity }) => severity === "error").map(({ code, path }) =>
+      `${code} ${path}`
+    );
+  const demodulator = {
+    id: "demodulator",
+    op: "demodulation.digital_demodulate",
+    inputs: { rx_symbols: "air.rx_symbols" },
+  };
+  const decoder = {
+    id: "decoder",
+    op: "channel.repetition_decoder",
+    inputs: { coded_bits: "demodulator.bits" },
+    params: { factor: 3 },
+  };
+  const phase = { id: "phase", op: "wireless.carrier_phase_impairment", inputs: { rx_symbols: "air.rx_symbols" } };
+  assert.deepEqual(await planned(recipe([demodulator])), []);
+  assert.deepEqual(await planned(recipe([demodulator, decoder])), ["importance_unsupported $.steps[4].op"]);
+  assert.deepEqual(await planned(recipe([demodulator, decoder], { importance_block_symbols: 3 })), []);
+  assert.deepEqual(await planned(recipe([], { channel: "flat_rayleigh" })), [
+    "params_conflict $.steps[2].params.importance_scale",
+  ]);
+  assert.deepEqual(await planned(recipe([phase])), ["importance_unsupported $.steps[3].op"]);
 });

@@ -10,18 +10,15 @@ import {
 } from "../../../../lib/numeric/native/extension.ts";
 import { captureEnvironment } from "../../../../lib/run/environment.ts";
 import { NATIVE_LIBRARY, needsNative } from "../../../support/native.ts";
+import { temporaryFolder } from "../../../support/temporary.ts";
 
 /** A folder with one source and room for a library. */
-async function inWorkshop(check: (surroundings: Required<Pick<Surroundings, "sources" | "folder">>) => void) {
-  const folder = await Deno.makeTempDir();
-  try {
-    const root = new URL(`file://${folder}/`);
-    Deno.mkdirSync(new URL("build/", root));
-    Deno.writeTextFileSync(new URL("a.cpp", root), "int a;\n");
-    check({ sources: [new URL("a.cpp", root)], folder: new URL("build/", root) });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+function inWorkshop(check: (surroundings: Required<Pick<Surroundings, "sources" | "folder">>) => void): void {
+  const folder = temporaryFolder();
+  const root = new URL(`file://${folder}/`);
+  Deno.mkdirSync(new URL("build/", root));
+  Deno.writeTextFileSync(new URL("a.cpp", root), "int a;\n");
+  check({ sources: [new URL("a.cpp", root)], folder: new URL("build/", root) });
 }
 
 const LINUX = { os: "linux", arch: "x86_64", permission: () => "granted" as const };
@@ -109,25 +106,21 @@ Deno.test("what was built is found, is not built again, and stands in the manife
 });
 
 Deno.test("a program without the permission says so in its manifest, without a prompt", needsNative(), async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const environment = new URL("../../../../lib/run/environment.ts", import.meta.url).href;
-    await Deno.writeTextFile(
-      `${folder}/script.ts`,
-      `import { captureEnvironment } from ${JSON.stringify(environment)};
+  const folder = temporaryFolder();
+  const environment = new URL("../../../../lib/run/environment.ts", import.meta.url).href;
+  await Deno.writeTextFile(
+    `${folder}/script.ts`,
+    `import { captureEnvironment } from ${JSON.stringify(environment)};
       console.log(JSON.stringify((await captureEnvironment(Deno.args[0])).native));`,
-    );
-    const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["run", "--no-check", "--no-lock", "--quiet", "--no-prompt", "--allow-read", `${folder}/script.ts`, folder],
-    }).output();
-    assert.equal(new TextDecoder().decode(stderr), "");
-    assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), {
-      available: false,
-      path: NATIVE_LIBRARY,
-      sha256: nativeExtension().sha256,
-      reason: "the permission to load the native extension is not granted",
-    });
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
+  );
+  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", "--no-lock", "--quiet", "--no-prompt", "--allow-read", `${folder}/script.ts`, folder],
+  }).output();
+  assert.equal(new TextDecoder().decode(stderr), "");
+  assert.deepEqual(JSON.parse(new TextDecoder().decode(stdout)), {
+    available: false,
+    path: NATIVE_LIBRARY,
+    sha256: nativeExtension().sha256,
+    reason: "the permission to load the native extension is not granted",
+  });
 });

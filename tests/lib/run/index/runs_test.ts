@@ -6,6 +6,7 @@ import { openRunIndex } from "../../../../lib/run/index/open.ts";
 import { listRuns, removeRuns } from "../../../../lib/run/store.ts";
 import { openWorkspace, type Workspace } from "../../../../lib/run/workspace.ts";
 import { run } from "../../../../mod.ts";
+import { temporaryFolder } from "../../../support/temporary.ts";
 
 const recipe = (name: string, suite?: string) => ({
   name,
@@ -14,12 +15,8 @@ const recipe = (name: string, suite?: string) => ({
 });
 
 async function inWorkspace(body: (workspace: Workspace) => Promise<void>): Promise<void> {
-  const stateDir = await Deno.makeTempDir({ prefix: "svc-index-" });
-  try {
-    await body(openWorkspace({ stateDir, projectRoot: stateDir }));
-  } finally {
-    await Deno.remove(stateDir, { recursive: true });
-  }
+  const stateDir = temporaryFolder("svc-index-");
+  await body(openWorkspace({ stateDir, projectRoot: stateDir }));
 }
 
 /** Past the moment in which a change of the folder could share its time stamp with the last look. */
