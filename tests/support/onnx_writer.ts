@@ -1,5 +1,6 @@
 /** Writes small ONNX files for tests, field by field, so that hostile ones can be made as well. */
 
+import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import type { Dtype, TypedData } from "../../lib/numeric/array/ndarray.ts";
 
 /** Numbers of the element types (`TensorProto.DataType`). */
@@ -19,15 +20,7 @@ export const ELEMENT_TYPES: Readonly<Partial<Record<Dtype, number>>> = {
 };
 
 /** Joins byte arrays. */
-export function bytesOf(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    joined.set(part, at);
-    at += part.length;
-  }
-  return joined;
-}
+export const bytesOf = (...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => joinBytes(parts);
 
 export function varint(value: number | bigint): Uint8Array {
   const bytes: number[] = [];
