@@ -1,6 +1,7 @@
 /** The fuzzer at a tiny size: the inputs that once failed, and some random ones of a fixed seed. */
 import assert from "node:assert/strict";
 import { fromFileUrl } from "./support/paths.ts";
+import { sizeOf } from "./support/sample.ts";
 
 Deno.test("no known and no random input ends in a defect, a hang or an unbounded answer", async () => {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
@@ -10,7 +11,7 @@ Deno.test("no known and no random input ends in a defect, a hang or an unbounded
       "--no-check",
       fromFileUrl(new URL("./fuzz/fuzz.ts", import.meta.url)),
       "--cases",
-      "20",
+      String(sizeOf(20, 100)),
       "--seed",
       "1",
     ],

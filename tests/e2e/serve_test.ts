@@ -128,7 +128,7 @@ Deno.test(
       let killer: ReturnType<typeof setTimeout> | undefined;
       const acknowledged = () => {
         if (killer !== undefined || runs.size <= round || saved.size + jobs.size + runs.size < before + 3) return;
-        killer = setTimeout(() => server.child.kill("SIGKILL"), Math.random() * 1500);
+        killer = setTimeout(() => server.child.kill("SIGKILL"), Math.random() * sizeOf(500, 1500));
       };
       // A server remembers 128 jobs of runs, those behind run-payload among them: four rounds of 20 and 8, and the few that no
       // reply told of, are fewer.

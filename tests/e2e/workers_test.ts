@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { run } from "../../mod.ts";
+import { sizeOf } from "../support/sample.ts";
 import { temporaryFolder } from "../support/temporary.ts";
 
 /** Digests of all artifacts of one run of a recipe, by path. */
@@ -13,7 +14,9 @@ async function digests(recipe: string, parallelWorkers: number): Promise<Record<
   );
 }
 
-for (const name of ["quickstart", "bit_transport_awgn", "jpeg_capacity_matched_slow_rayleigh"]) {
+const RECIPES = ["jpeg_capacity_matched_slow_rayleigh", "quickstart", "bit_transport_awgn"];
+
+for (const name of RECIPES.slice(0, sizeOf(1, RECIPES.length))) {
   Deno.test(`${name}: every artifact has the same bytes with one worker and with four`, async () => {
     const recipe = await Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
     const [one, four] = [await digests(recipe, 1), await digests(recipe, 4)];

@@ -12,6 +12,7 @@ import { Session } from "../../lib/api/session.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { parameterEdges } from "../../lib/conformance/parameter_edges.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { sizeOf } from "../support/sample.ts";
 import {
   changed,
   changedText,
@@ -127,7 +128,7 @@ export async function open(folder: string): Promise<Fuzzer> {
     "512 unknown operations": both(
       `name: r\nsteps:\n${many(512, (n) => `  - {id: s${n}, op: wireless.chanel${n}}\n`)}`,
     ),
-    "60,000 unknown keys": both(`${bits("bit_count: 8")}${many(60_000, (n) => `k${n}: 1\n`)}`),
+    "thousands of unknown keys": both(`${bits("bit_count: 8")}${many(sizeOf(12_000, 60_000), (n) => `k${n}: 1\n`)}`),
     "1.8 MB of dashes": both("- ".repeat(900_000)),
     "a folded scalar of 100,000 lines": both(`name: r\nmetadata:\n  note: >\n${"    w\n".repeat(100_000)}steps: []\n`),
     "a horizon of 2^64": both(bits("bit_count: 8, prediction_horizon_s: 18446744073709551616")),

@@ -49,6 +49,7 @@ const LONG = new Set([
   "model.nr_mcs_selector",
   "model.symbol_power_allocator",
   "model.webp_encode",
+  "wireless.channel",
   "wireless.mimo_ofdm_channel",
   "wireless.multipath_waveform",
 ]);

@@ -38,7 +38,10 @@ async function vectorOf(id: string, name: string, given: ConformanceCase): Promi
 }
 
 /** Cases of the conformance suite and further ones; those of a model file are no twin's business. */
-async function vectors(): Promise<TwinVector[]> {
+let recorded: Promise<TwinVector[]> | undefined;
+const vectors = () => recorded ??= recordAll();
+
+async function recordAll(): Promise<TwinVector[]> {
   const made: TwinVector[] = [];
   for (const { id } of declared) {
     const fixtures = FIXTURES[id];
