@@ -122,13 +122,16 @@ const TABLE: Record<Group, Record<string, Check | string>> = {
     },
     async run({ svc, plain }) {
       await ran((await svc.recipes.run(RECIPE)).directory);
-      const { run_id } = await plain.recipes.run(RECIPE, { keep: "metrics" });
+      const { run_id, status, summary } = await plain.recipes.run(RECIPE, { keep: "metrics" });
+      // A run that fails keeps its artifacts: the reason is its failure.
+      assert.equal(status, "completed", JSON.stringify(summary.failure));
       assert.equal((await svc.runs.verify(run_id)).artifacts, "pruned");
     },
     async runMatrix({ svc, plain }) {
       const { rows: [{ run_id }] } = await svc.recipes.runMatrix(MATRIX);
       await ran((await svc.runs.show(run_id!)).directory);
       const { rows: [kept] } = await plain.recipes.runMatrix(MATRIX, { drop: ["slices"] });
+      assert.equal(kept.status, "completed", JSON.stringify(kept.error));
       assert.equal((await svc.runs.verify(kept.run_id!)).artifacts, "pruned");
     },
     async findCrossing({ svc }) {
