@@ -238,10 +238,11 @@ export class SessionCore {
   async withPool<T>(
     body: (execute: (options: ExecuteOptions) => Promise<ExecuteOutcome>, pool: WorkerPool) => Promise<T>,
   ): Promise<T> {
-    const [pool, { executePlan }] = await Promise.all([this.#threads(), import("../execute/execute.ts")]);
-    this.#reportGrants();
+    // Counted before the threads load: a release meanwhile would end them in the middle of the run.
     this.#users++;
     try {
+      const [pool, { executePlan }] = await Promise.all([this.#threads(), import("../execute/execute.ts")]);
+      this.#reportGrants();
       return await body((execution) => executePlan({ ...execution, pool }), pool);
     } finally {
       this.#users--;
