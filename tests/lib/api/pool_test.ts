@@ -1,8 +1,9 @@
 import assert from "node:assert/strict";
 import { SessionCore } from "../../../lib/api/core.ts";
+import { temporaryFolder } from "../../support/temporary.ts";
 
 Deno.test("threads that are started early stay for a run that begins meanwhile", async () => {
-  const folder = await Deno.makeTempDir();
+  const folder = temporaryFolder();
   const core = new SessionCore({ projectRoot: folder, stateDir: folder, idleMs: 0 });
   try {
     const early = core.warmUp();
@@ -14,6 +15,5 @@ Deno.test("threads that are started early stay for a run that begins meanwhile",
     });
   } finally {
     core.close();
-    await Deno.remove(folder, { recursive: true });
   }
 });

@@ -4,67 +4,169 @@ import { decoding, LONG } from "../../support/long_recipe.ts";
 import { BITS, openTestServer, readStream, removeLeft, type TestServer } from "./support.ts";
 import { until, within } from "../../support/until.ts";
 
-Deno.test("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
+/** One server: the first job of each starts a thread, which takes longer than most of these steps. */
+Deno.test("jobs of one server", async (t) => {
   await using server = await openTestServer();
-  const taken = await server.post("/api/run-jobs", { recipe: BITS, execution: { parallel_workers: 2 } });
-  assert.equal(taken.status, 202, taken.text);
-  const { job_id } = taken.json;
-  assert.match(job_id, /^[0-9a-f]{32}$/);
-  assert.equal(taken.headers.get("location"), `/api/run-jobs/${job_id}`);
-  assert.ok(["queued", "running"].includes(taken.json.state));
-  const ended = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
-  assert.equal(ended.state, "completed", JSON.stringify(ended.error));
-  const kinds = ended.events.map(({ kind }: { kind: string }) => kind);
-  assert.deepEqual(kinds.slice(0, 2), ["queued", "job_started"]);
-  assert.deepEqual(kinds.slice(-2), ["run_completed", "job_completed"]);
-  for (const kind of ["execution_plan_cache", "run_created", "run_started", "step_started", "step_completed"]) {
-    assert.ok(kinds.includes(kind), kind);
-  }
-  assert.deepEqual(ended.events.map(({ seq }: { seq: number }) => seq), kinds.map((_: string, i: number) => i + 1));
-  assert.equal(ended.summary_path, `runs/${ended.run_id}/summary.json`);
-  const report = await verifyRun(server.service.session.workspace, ended.run_id);
-  assert.equal(report.status, "valid");
-  const { summary } = (await server.get(`/api/runs/${ended.run_id}`)).json;
-  assert.equal(summary.job_id, job_id);
-});
-
-Deno.test("polling gives each event once, and says when older ones are gone", async () => {
-  await using server = await openTestServer();
-  const { job_id } = (await server.post("/api/run-jobs", { recipe: BITS })).json;
-  await server.get(`/api/run-jobs/${job_id}/wait`);
-  const seen: number[] = [];
-  for (let after = 0;;) {
-    const page = (await server.get(`/api/run-jobs/${job_id}?after_seq=${after}&event_limit=3`)).json;
-    if (page.events.length === 0) break;
-    assert.ok(page.events.length <= 3);
-    seen.push(...page.events.map(({ seq }: { seq: number }) => seq));
-    after = page.next_event_seq;
-  }
-  assert.deepEqual(seen, seen.map((_, index) => index + 1));
-  const job = server.service.jobs.get(job_id);
-  job.events.splice(0, 4);
-  assert.equal((await server.get(`/api/run-jobs/${job_id}?after_seq=0`)).json.events_truncated, true);
-  assert.equal((await server.get(`/api/run-jobs/${job_id}?after_seq=4`)).json.events_truncated, false);
-  const stream = await readStream(await server.request(`/api/run-jobs/${job_id}/events`));
-  assert.deepEqual([stream[0].event, stream[0].data.oldest_seq], ["truncated", 5]);
-});
-
-Deno.test("a stream ends with its job, resumes by Last-Event-ID, and answers 204 behind the end", async () => {
-  await using server = await openTestServer();
-  const { job_id } = (await server.post("/api/run-jobs", { recipe: BITS })).json;
-  const path = `/api/run-jobs/${job_id}/events`;
-  const live = await server.request(path);
-  assert.equal(live.headers.get("content-type"), "text/event-stream; charset=utf-8");
-  assert.equal(live.headers.get("content-encoding"), null);
-  const messages = await readStream(live);
-  assert.equal(messages.at(-1)!.event, "job_completed");
-  assert.deepEqual(messages.map(({ id }) => Number(id)), messages.map((_, index) => index + 1));
-  const half = Math.floor(messages.length / 2);
-  const rest = await readStream(await server.request(path, { headers: { "last-event-id": String(half) } }));
-  assert.deepEqual(rest, messages.slice(half));
-  const behind = await server.request(path, { headers: { "last-event-id": String(messages.length) } });
-  assert.equal(behind.status, 204);
-  assert.equal(server.service.events.streams, 0);
+  await t.step("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
+    const taken = await server.post("/api/run-jobs", { recipe: BITS, execution: { parallel_workers: 2 } });
+    assert.equal(taken.status, 202, taken.text);
+    const { job_id } = taken.json;
+    assert.match(job_id, /^[0-9a-f]{32}$/);
+    assert.equal(taken.headers.get("location"), `/api/run-jobs/${job_id}`);
+    assert.ok(["queued", "running"].includes(taken.json.state));
+    const ended = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
+    assert.equal(ended.state, "completed", JSON.stringify(ended.error));
+    const kinds = ended.events.map(({ kind }: { kind: string }) => kind);
+    assert.deepEqual(kinds.slice(0, 2), ["queued", "job_started"]);
+    assert.deepEqual(kinds.slice(-2), ["run_completed", "job_completed"]);
+    for (const kind of ["execution_plan_cache", "run_created", "run_started", "step_started", "step_completed"]) {
+      assert.ok(kinds.includes(kind), kind);
+    }
+    assert.deepEqual(ended.events.map(({ seq }: { seq: number }) => seq), kinds.map((_: string, i: number) => i + 1));
+    assert.equal(ended.summary_path, `runs/${ended.run_id}/summary.json`);
+    const report = await verifyRun(server.service.session.workspace, ended.run_id);
+    assert.equal(report.status, "valid");
+    const { summary } = (await server.get(`/api/runs/${ended.run_id}`)).json;
+    assert.equal(summary.job_id, job_id);
+  });
+  await t.step("polling gives each event once, and says when older ones are gone", async () => {
+    const { job_id } = (await server.post("/api/run-jobs", { recipe: BITS })).json;
+    await server.get(`/api/run-jobs/${job_id}/wait`);
+    const seen: number[] = [];
+    for (let after = 0;;) {
+      const page = (await server.get(`/api/run-jobs/${job_id}?after_seq=${after}&event_limit=3`)).json;
+      if (page.events.length === 0) break;
+      assert.ok(page.events.length <= 3);
+      seen.push(...page.events.map(({ seq }: { seq: number }) => seq));
+      after = page.next_event_seq;
+    }
+    assert.deepEqual(seen, seen.map((_, index) => index + 1));
+    const job = server.service.jobs.get(job_id);
+    job.events.splice(0, 4);
+    assert.equal((await server.get(`/api/run-jobs/${job_id}?after_seq=0`)).json.events_truncated, true);
+    assert.equal((await server.get(`/api/run-jobs/${job_id}?after_seq=4`)).json.events_truncated, false);
+    const stream = await readStream(await server.request(`/api/run-jobs/${job_id}/events`));
+    assert.deepEqual([stream[0].event, stream[0].data.oldest_seq], ["truncated", 5]);
+  });
+  await t.step("a stream ends with its job, resumes by Last-Event-ID, and answers 204 behind the end", async () => {
+    const { job_id } = (await server.post("/api/run-jobs", { recipe: BITS })).json;
+    const path = `/api/run-jobs/${job_id}/events`;
+    const live = await server.request(path);
+    assert.equal(live.headers.get("content-type"), "text/event-stream; charset=utf-8");
+    assert.equal(live.headers.get("content-encoding"), null);
+    const messages = await readStream(live);
+    assert.equal(messages.at(-1)!.event, "job_completed");
+    assert.deepEqual(messages.map(({ id }) => Number(id)), messages.map((_, index) => index + 1));
+    const half = Math.floor(messages.length / 2);
+    const rest = await readStream(await server.request(path, { headers: { "last-event-id": String(half) } }));
+    assert.deepEqual(rest, messages.slice(half));
+    const behind = await server.request(path, { headers: { "last-event-id": String(messages.length) } });
+    assert.equal(behind.status, 204);
+    assert.equal(server.service.events.streams, 0);
+  });
+  await t.step("a recipe of an older form is planned and run where mode asks for it", async () => {
+    const recipe = { name: "old", zoom: 2, steps: [{ op: "source.random_bits", params: { bit_count: 64 } }] };
+    const asked = { recipe, mode: "compat" };
+    for (const path of ["/api/recipe/plan", "/api/recipe/run-payload", "/api/run-jobs"]) {
+      assert.deepEqual((await server.post(path, { recipe })).status, 400, path);
+    }
+    const { plan } = (await server.post("/api/recipe/plan", asked)).json;
+    assert.equal(plan.steps[0].step_id, "step_1");
+    const run = (await server.post("/api/recipe/run-payload", asked)).json;
+    assert.equal(run.status, "completed");
+    assert.deepEqual(
+      run.warnings.map(({ code }: { code: string }) => code).slice(0, 2),
+      ["unknown_recipe_field", "implicit_recipe_step_id"],
+    );
+    const metadata = { sweeps: { "step_1.bit_count": [16, 32] } };
+    const swept = { ...asked, recipe: { ...recipe, metadata } };
+    const { job_id } = (await server.post("/api/matrix-jobs", swept)).json;
+    const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
+    assert.equal(ended.state, "completed", JSON.stringify(ended));
+  });
+  await t.step("a synchronous run gives its outcome, and a reproduction its report", async () => {
+    const run = await server.post("/api/recipe/run", { path: "recipes/bits.yaml" });
+    assert.equal(run.status, 200, run.text);
+    assert.equal(run.json.status, "completed");
+    assert.equal(run.json.execution.parallel_workers, 1);
+    const taken = await server.post(`/api/runs/${run.json.run_id}/reproduce`, {});
+    assert.equal(taken.status, 202, taken.text);
+    const ended = (await server.get(`/api/run-jobs/${taken.json.job_id}/wait`)).json;
+    assert.equal(ended.result.report.status, "identical");
+    assert.equal((await server.post("/api/runs/nothing/reproduce", {})).status, 404);
+  });
+  await t.step("warnings come with the run, with its job and with a sweep", async () => {
+    const steps = [
+      { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
+      {
+        id: "modulator",
+        op: "modulation.digital_modulate",
+        inputs: { bits: "data.bits" },
+        params: { modulation: "qpsk" },
+      },
+      { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" }, params: { snr_db: 200 } },
+    ];
+    const recipe = { name: "link", steps }, codes = (found: { code: string }[]) => found.map(({ code }) => code);
+    const run = await server.post("/api/recipe/run-payload", { recipe });
+    assert.deepEqual(codes(run.json.warnings), ["value_implausible"], run.text);
+    assert.deepEqual((await server.get(`/api/runs/${run.json.run_id}`)).json.summary.warnings, run.json.warnings);
+    const matrix = { dimensions: { bits: [64, 128] }, step_params: { data: { bit_count: { matrix: "bits" } } } };
+    const { job_id } = (await server.post("/api/matrix-jobs", { recipe: { ...recipe, metadata: { matrix } } })).json;
+    const swept = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
+    assert.deepEqual(codes(swept.result.warnings), ["value_implausible"]);
+  });
+  await t.step(
+    "a sweep is one job: progress by variant, results with counts, kept metrics, resumed and refused",
+    async () => {
+      const matrix = { dimensions: { count: [8, 16] }, step_params: { data: { bit_count: { matrix: "count" } } } };
+      const recipe = { ...BITS, metadata: { seed: 7, matrix } };
+      const submit = async (body: object) => await server.post("/api/matrix-jobs", { recipe, ...body });
+      const ended = async (id: string) => (await server.get(`/api/run-jobs/${id}/wait?timeout_seconds=60`)).json;
+      const taken = await submit({ keep: "metrics", execution: { parallel_points: 2 } });
+      assert.equal(taken.status, 202, taken.text);
+      assert.equal(taken.headers.get("location"), `/api/run-jobs/${taken.json.job_id}`);
+      const job = await ended(taken.json.job_id);
+      assert.deepEqual(
+        [job.kind, job.state, job.run_id, job.error],
+        ["matrix", "completed", null, null],
+        JSON.stringify(job),
+      );
+      const { rows } = job.result;
+      assert.ok(rows.length > 1);
+      const { count, variants } = job.progress;
+      assert.equal(count, rows.length);
+      for (const { variant_id, index, run_id } of rows) {
+        assert.deepEqual(variants[variant_id], { index, run_id, status: "completed", reused: false });
+        const [listed] =
+          (await server.get(`/api/runs?fields=artifacts&limit=1&recipe_name=${rows[index].recipe_name}`)).json.runs;
+        assert.deepEqual([listed.run_id, listed.artifacts], [run_id, "pruned"]);
+      }
+      // The server remembers the sweep, and a second one uses its runs.
+      const { jobs } = (await server.get("/api/run-jobs")).json;
+      assert.equal(jobs[0].progress.count, rows.length);
+      const again = await ended((await submit({ points: ["1"] })).json.job_id);
+      assert.deepEqual(
+        again.result.rows.map(({ run_id, reused }: { run_id: string; reused: boolean }) => [run_id, reused]),
+        [[
+          rows[1].run_id,
+          true,
+        ]],
+      );
+      for (
+        const [body, code] of [
+          [{ points: ["99"] }, "usage_invalid"],
+          [{ drop: ["nothing"] }, "execution_invalid"],
+          [{ recipe: BITS }, "matrix_definition_invalid"],
+        ] as const
+      ) {
+        const refused = await submit(body);
+        assert.deepEqual([refused.status, refused.json.code], [400, code]);
+      }
+      const stopped = (await submit({ rerun: true })).json.job_id;
+      await server.post(`/api/run-jobs/${stopped}/cancel`, {});
+      assert.equal((await ended(stopped)).state, "canceled");
+    },
+  );
 });
 
 Deno.test("the stream of all jobs has rising ids over several jobs and resumes", async () => {
@@ -125,28 +227,6 @@ Deno.test("a refused recipe leaves neither a job nor a run", async () => {
   assert.deepEqual((await server.get("/api/runs")).json.runs, []);
 });
 
-Deno.test("a recipe of an older form is planned and run where mode asks for it", async () => {
-  await using server = await openTestServer();
-  const recipe = { name: "old", zoom: 2, steps: [{ op: "source.random_bits", params: { bit_count: 64 } }] };
-  const asked = { recipe, mode: "compat" };
-  for (const path of ["/api/recipe/plan", "/api/recipe/run-payload", "/api/run-jobs"]) {
-    assert.deepEqual((await server.post(path, { recipe })).status, 400, path);
-  }
-  const { plan } = (await server.post("/api/recipe/plan", asked)).json;
-  assert.equal(plan.steps[0].step_id, "step_1");
-  const run = (await server.post("/api/recipe/run-payload", asked)).json;
-  assert.equal(run.status, "completed");
-  assert.deepEqual(
-    run.warnings.map(({ code }: { code: string }) => code).slice(0, 2),
-    ["unknown_recipe_field", "implicit_recipe_step_id"],
-  );
-  const metadata = { sweeps: { "step_1.bit_count": [16, 32] } };
-  const swept = { ...asked, recipe: { ...recipe, metadata } };
-  const { job_id } = (await server.post("/api/matrix-jobs", swept)).json;
-  const ended = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
-  assert.equal(ended.state, "completed", JSON.stringify(ended));
-});
-
 Deno.test("a run that cannot fit is refused, unless its estimate is to be ignored", async () => {
   await using server = await openTestServer();
   const recipe = { name: "large", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 10 ** 15 } }] };
@@ -190,92 +270,6 @@ Deno.test("execution is taken exactly", async () => {
     }
   }
   assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
-});
-
-Deno.test("a synchronous run gives its outcome, and a reproduction its report", async () => {
-  await using server = await openTestServer();
-  const run = await server.post("/api/recipe/run", { path: "recipes/bits.yaml" });
-  assert.equal(run.status, 200, run.text);
-  assert.equal(run.json.status, "completed");
-  assert.equal(run.json.execution.parallel_workers, 1);
-  const taken = await server.post(`/api/runs/${run.json.run_id}/reproduce`, {});
-  assert.equal(taken.status, 202, taken.text);
-  const ended = (await server.get(`/api/run-jobs/${taken.json.job_id}/wait`)).json;
-  assert.equal(ended.result.report.status, "identical");
-  assert.equal((await server.post("/api/runs/nothing/reproduce", {})).status, 404);
-});
-
-Deno.test("warnings come with the run, with its job and with a sweep", async () => {
-  await using server = await openTestServer();
-  const steps = [
-    { id: "data", op: "source.random_bits", params: { bit_count: 64 } },
-    {
-      id: "modulator",
-      op: "modulation.digital_modulate",
-      inputs: { bits: "data.bits" },
-      params: { modulation: "qpsk" },
-    },
-    { id: "channel", op: "wireless.channel", inputs: { symbols: "modulator.symbols" }, params: { snr_db: 200 } },
-  ];
-  const recipe = { name: "link", steps }, codes = (found: { code: string }[]) => found.map(({ code }) => code);
-  const run = await server.post("/api/recipe/run-payload", { recipe });
-  assert.deepEqual(codes(run.json.warnings), ["value_implausible"], run.text);
-  assert.deepEqual((await server.get(`/api/runs/${run.json.run_id}`)).json.summary.warnings, run.json.warnings);
-  const matrix = { dimensions: { bits: [64, 128] }, step_params: { data: { bit_count: { matrix: "bits" } } } };
-  const { job_id } = (await server.post("/api/matrix-jobs", { recipe: { ...recipe, metadata: { matrix } } })).json;
-  const swept = (await server.get(`/api/run-jobs/${job_id}/wait?timeout_seconds=60`)).json;
-  assert.deepEqual(codes(swept.result.warnings), ["value_implausible"]);
-});
-
-Deno.test("a sweep is one job: progress by variant, results with counts, kept metrics, resumed and refused", async () => {
-  await using server = await openTestServer();
-  const matrix = { dimensions: { count: [8, 16] }, step_params: { data: { bit_count: { matrix: "count" } } } };
-  const recipe = { ...BITS, metadata: { seed: 7, matrix } };
-  const submit = async (body: object) => await server.post("/api/matrix-jobs", { recipe, ...body });
-  const ended = async (id: string) => (await server.get(`/api/run-jobs/${id}/wait?timeout_seconds=60`)).json;
-  const taken = await submit({ keep: "metrics", execution: { parallel_points: 2 } });
-  assert.equal(taken.status, 202, taken.text);
-  assert.equal(taken.headers.get("location"), `/api/run-jobs/${taken.json.job_id}`);
-  const job = await ended(taken.json.job_id);
-  assert.deepEqual(
-    [job.kind, job.state, job.run_id, job.error],
-    ["matrix", "completed", null, null],
-    JSON.stringify(job),
-  );
-  const { rows } = job.result;
-  assert.ok(rows.length > 1);
-  const { count, variants } = job.progress;
-  assert.equal(count, rows.length);
-  for (const { variant_id, index, run_id } of rows) {
-    assert.deepEqual(variants[variant_id], { index, run_id, status: "completed", reused: false });
-    const [listed] =
-      (await server.get(`/api/runs?fields=artifacts&limit=1&recipe_name=${rows[index].recipe_name}`)).json.runs;
-    assert.deepEqual([listed.run_id, listed.artifacts], [run_id, "pruned"]);
-  }
-  // The server remembers the sweep, and a second one uses its runs.
-  const { jobs } = (await server.get("/api/run-jobs")).json;
-  assert.equal(jobs[0].progress.count, rows.length);
-  const again = await ended((await submit({ points: ["1"] })).json.job_id);
-  assert.deepEqual(
-    again.result.rows.map(({ run_id, reused }: { run_id: string; reused: boolean }) => [run_id, reused]),
-    [[
-      rows[1].run_id,
-      true,
-    ]],
-  );
-  for (
-    const [body, code] of [
-      [{ points: ["99"] }, "usage_invalid"],
-      [{ drop: ["nothing"] }, "execution_invalid"],
-      [{ recipe: BITS }, "matrix_definition_invalid"],
-    ] as const
-  ) {
-    const refused = await submit(body);
-    assert.deepEqual([refused.status, refused.json.code], [400, code]);
-  }
-  const stopped = (await submit({ rerun: true })).json.job_id;
-  await server.post(`/api/run-jobs/${stopped}/cancel`, {});
-  assert.equal((await ended(stopped)).state, "canceled");
 });
 
 Deno.test("a run is pruned, its artifacts are named as pruned, and a job restores it", async () => {

@@ -8,6 +8,7 @@ import type { openDatabase } from "../../../lib/run/index/database.ts";
 import type { ReadMemory } from "../../../lib/http/jobs/resource_guard.ts";
 import { type RunningServer, type ServeOptions, startServer } from "../../../lib/http/serve.ts";
 import { DEFAULT_OPTIONS, type ServiceOptions } from "../../../lib/http/service.ts";
+import { giveSourceDigests } from "../../support/source_digests.ts";
 import { until, within } from "../../support/until.ts";
 
 const PORT = 8765;
@@ -124,6 +125,7 @@ export async function openTestServer(
     await Deno.mkdir(join(root, path, ".."), { recursive: true });
     await Deno.writeTextFile(join(root, path), text);
   }
+  giveSourceDigests(join(root, ".svc"));
   const lines: Record<string, unknown>[] = [];
   const log: Log = (record) => lines.push(record);
   const service = openService(
