@@ -332,7 +332,8 @@ export interface OperationStream<Ports extends string = string> {
   readonly unit?: Readonly<Record<string, number>>;
   /**
    * The next block of every array, as much as the blocks of the inputs give.
-   * @param blocks the next block of every input, and as `input.companion` of its companions, to be read only until the next call
+   * @param blocks the next block of every input, and as `input.companion` of its companions, to be read only until the next call;
+   *   form and values of an input are as its kind asks, which is checked where a block is made, but not those of companions
    * @param count elements that a source makes: a multiple of 24, except at the end
    * @returns data by output, and by `output.companion`, valid until the next call
    */

@@ -123,11 +123,7 @@ export function valuesOf(input: InputArtifact, expected: number): Float32Array {
       `Cannot decode log-likelihood ratios of the shape [${shape.join(", ")}]: ${expected} are expected`,
     );
   }
-  return withoutNaN(data as Float32Array);
-}
-
-/** The same values. @throws SvcError `boundary_non_finite` */
-export function withoutNaN(values: Float32Array): Float32Array {
+  const values = data as Float32Array;
   for (let i = 0; i < values.length; i++) {
     if (!Number.isNaN(values[i])) continue;
     throw new SvcError("boundary_non_finite", `Cannot decode log-likelihood ratios: value ${i} is NaN`);

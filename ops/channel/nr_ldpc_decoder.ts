@@ -37,7 +37,6 @@ import {
   SOFT_BUFFER,
   softValues,
   valuesOf,
-  withoutNaN,
 } from "./_nr_ldpc.ts";
 
 /** Interval of progress reports, on several threads. */
@@ -86,7 +85,7 @@ export default defineOperation({
         arrays: {},
         unit: { llr: codedBits },
         next(blocks) {
-          const values = withoutNaN(blocks.llr.data as Float32Array);
+          const values = blocks.llr.data as Float32Array;
           for (const block of decodeTransportBlocks(values, parameters, values.length / codedBits, options)) {
             take(block);
           }

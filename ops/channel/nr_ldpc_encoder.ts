@@ -9,7 +9,6 @@
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { defineOperation, type JsonObject, SvcError, usedWhen, z } from "../api.ts";
-import { checkBits } from "../../lib/artifact/boundary.ts";
 import {
   bitMetadata,
   bitsArtifact,
@@ -105,7 +104,7 @@ export default defineOperation({
       return {
         arrays: { coded_bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) } },
         unit: { bits: size },
-        next: ({ bits }) => ({ coded_bits: encode(checkBits(bits)) }),
+        next: ({ bits }) => ({ coded_bits: encode(bits.data as Uint8Array) }),
       };
     },
   },

@@ -1,5 +1,5 @@
 /** Polar codes of the NR control channels. */
-import { checkBits, isAllFinite } from "../../lib/artifact/boundary.ts";
+import { isAllFinite } from "../../lib/artifact/boundary.ts";
 import {
   defineOperation,
   float,
@@ -153,7 +153,7 @@ const nrPolarEncoder = defineOperation({
       return {
         arrays: { coded_bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) } },
         unit: { bits: params.payload_bits },
-        next: ({ bits }) => ({ coded_bits: encode(checkBits(bits)) }),
+        next: ({ bits }) => ({ coded_bits: encode(bits.data as Uint8Array) }),
       };
     },
   },

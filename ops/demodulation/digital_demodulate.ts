@@ -47,7 +47,7 @@ import {
   variancesOf,
 } from "../_noise_variance.ts";
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { checkSymbols } from "../../lib/artifact/boundary.ts";
+import { complexSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
 import { executed, native, notExported } from "../_backends.ts";
@@ -192,7 +192,7 @@ export default defineOperation({
           factsOf(mapping.name, mapping.kernel && mapping.width <= 2, method, noise),
         ),
         next({ rx_symbols, [`rx_symbols.${NOISE_VARIANCE}`]: own }) {
-          const symbols = checkSymbols(rx_symbols), variance = own === undefined ? noise.variance : variancesOf(own);
+          const symbols = complexSymbols(rx_symbols), variance = own === undefined ? noise.variance : variancesOf(own);
           const all = mapping.demap(
             symbols,
             from,

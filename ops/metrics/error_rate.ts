@@ -4,7 +4,6 @@ import { dataPlaneParameter, diagnostic, type InputArtifact, type JsonObject, Sv
 import { weightedRate } from "../../lib/artifact/weighted_rate.ts";
 import { defineReport, type Report } from "../_report.ts";
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
-import { checkBits } from "../../lib/artifact/boundary.ts";
 import { rateCounter, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
 import { differingBits } from "../../lib/numeric/coding/bit_errors.ts";
@@ -130,7 +129,7 @@ const bitErrorRate = defineReport({
       const { counter, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
       return {
         next(blocks) {
-          counter.add(differingBits(checkBits(blocks.candidate), checkBits(blocks.reference)));
+          counter.add(differingBits(blocks.candidate.data as Uint8Array, blocks.reference.data as Uint8Array));
           return {};
         },
         end: report,

@@ -19,7 +19,6 @@ import {
   type Value,
   z,
 } from "../api.ts";
-import { checkBits } from "../../lib/artifact/boundary.ts";
 import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
 import {
   BITS_PER_SYMBOL,
@@ -107,7 +106,7 @@ export default defineOperation({
         arrays: { symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, described) } },
         unit: { bits: width },
         next({ bits }) {
-          const symbols = map(checkBits(bits), { modulate, mapToPoints }, from);
+          const symbols = map(bits.data as Uint8Array, { modulate, mapToPoints }, from);
           from += symbols.length / 2;
           return { symbols };
         },
