@@ -155,10 +155,9 @@ async function encoderOf(
     const count = Math.ceil(bits.length / size), coded = new Uint8Array(count * codedBits);
     for (let index = 0; index < count; index++) {
       block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
-      const sent = buffer === undefined
-        ? encodeTransportBlock(block, parameters, scrambling)
-        : encodeRedundancyVersion(block, parameters, { buffer, redundancyVersion, scrambling });
-      coded.set(sent, index * codedBits);
+      const sent = coded.subarray(index * codedBits, (index + 1) * codedBits);
+      if (buffer === undefined) encodeTransportBlock(block, parameters, scrambling, sent);
+      else sent.set(encodeRedundancyVersion(block, parameters, { buffer, redundancyVersion, scrambling }));
       progress?.(index + 1, count);
     }
     return coded;

@@ -190,7 +190,7 @@ async function encoderOf(
     const count = Math.ceil(bits.length / size), coded = new Uint8Array(count * sent);
     for (let index = 0; index < count; index++) {
       block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
-      coded.set(encodePolar(block, code, rnti), index * sent);
+      encodePolar(block, code, rnti, coded.subarray(index * sent, (index + 1) * sent));
       progress?.(index + 1, count);
     }
     return coded;

@@ -35,8 +35,7 @@ export class NoiseBlocks {
 
   /** @param symbols the next ones, interleaved complex64 */
   add<T extends Float32Array>(symbols: Float32Array, out: T): T {
-    this.#real.addNormal(symbols, 0, this.#scale, out);
-    this.#imaginary.addNormal(symbols, 1, this.#scale, out);
+    this.#real.addNormalPairs(this.#imaginary, symbols, this.#scale, out);
     return out;
   }
 }

@@ -20,6 +20,7 @@ const RESULTS = kernels.resultsOffset();
 const RESULT_BYTES = kernels.resultBytes();
 const results = new Uint8Array(memory, RESULTS, RESULT_BYTES);
 const doubleResults = new Float64Array(memory, RESULTS, RESULT_BYTES / 8);
+const symbolValues = new Float32Array(memory, kernels.symbolsOffset(), RESULT_BYTES / 4);
 const wordResults = new Uint32Array(memory, RESULTS, RESULT_BYTES / 4);
 
 /** Bits of each dtype, and the typed array that holds it. */
@@ -423,6 +424,26 @@ export class Generator {
         out[at] = symbols[at] + scale * doubleResults[i];
       }
     });
+  }
+
+  /**
+   * Adds normal values to complex values block by block: this generator draws those of the real parts.
+   * @param imaginary draws those of the imaginary parts
+   * @param symbols interleaved complex64, outside shared memory
+   * @param scale standard deviation of each part
+   * @param out output array, as long as the symbols
+   */
+  addNormalPairs(imaginary: Generator, symbols: Float32Array, scale: number, out: Float32Array): void {
+    const most = RESULT_BYTES / 8;
+    for (let start = 0; start < symbols.length; start += 2 * most) {
+      const block = symbols.subarray(start, start + 2 * most), count = block.length / 2;
+      this.#run(false, () => kernels.normals(count));
+      kernels.keep(count);
+      imaginary.#run(false, () => kernels.normals(count));
+      symbolValues.set(block);
+      kernels.addPairs(count, scale);
+      out.set(symbolValues.subarray(0, block.length), start);
+    }
   }
 
   /** Draws standard normal values and leaves them out. */

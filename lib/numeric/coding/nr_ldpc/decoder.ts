@@ -68,7 +68,7 @@ export function decodeTransportBlock(
     decodeBlock(llr, parameters, index, options, whole.subarray(index * segmentBits, (index + 1) * segmentBits))
   );
   const crcPassed = codeBlocks.every((block) => block.crcPassed) && blockCrcHolds(whole, parameters);
-  return { bits: Uint8Array.from(whole.subarray(0, blockBits)), crcPassed, codeBlocks };
+  return { bits: whole.slice(0, blockBits), crcPassed, codeBlocks };
 }
 
 /**

@@ -18,13 +18,15 @@ export const CRC_KINDS: Readonly<Record<Crc["name"], number>> = { crc24a: 0, crc
  * Encodes one transport block.
  * @param bits one bit (0 or 1) per byte, parameters.blockBits of them
  * @param scrambling the sequence to add, parameters.codedBits long; default none
- * @returns the coded bits, a new array
+ * @param coded receives the coded bits; default a new array
+ * @returns the coded bits
  * @throws RangeError for a length that does not match the parameters
  */
 export function encodeTransportBlock(
   bits: Uint8Array,
   parameters: CodeParameters,
   scrambling?: Uint8Array,
+  coded = new Uint8Array(parameters.codedBits),
 ): Uint8Array<ArrayBuffer> {
   const { blockBits, codedBits, blockCrc, codedBitsOfBlock, segmentBits } = parameters;
   checkLength("bits", bits.length, blockBits);
@@ -33,7 +35,6 @@ export function encodeTransportBlock(
   const [block, selected, sequence, output] = allocate(blockBits + 24, mostColumnBytes(parameters) + most, most, most);
   bytesAt(block, blockBits).set(bits);
   appendCrc(block, blockBits, blockCrc);
-  const coded = new Uint8Array(codedBits);
   let start = 0;
   codedBitsOfBlock.forEach((count, index) => {
     encodeCodeBlock(block + index * segmentBits, parameters, count, selected);

@@ -68,16 +68,14 @@ export function decodePolar(
   return { bits: message.slice(message.length - code.payloadBits), crcPassed, rank: ranks / segments };
 }
 
-/** Log-likelihood ratios of the mother bits, rounded. */
-function recover(llr: Float32Array, { motherBits, sent, shortened }: PolarCode): Float64Array {
-  const values = new Float64Array(motherBits);
+/** Log-likelihood ratios of the mother bits, rounded, in the memory of the kernel. */
+function recover(llr: Float32Array, { motherBits, stages, sent, shortened }: PolarCode): Float64Array {
+  const { buffer } = kernel.memory as WebAssembly.Memory;
+  const values = new Float64Array(buffer, kernel.llrOffset(stages) as number, motherBits).fill(0);
   for (let k = 0; k < sent.length; k++) values[sent[k]] += llr[k];
   for (const index of shortened) values[index] = SHORTENED_LLR;
-  let largest = 0;
-  for (let i = 0; i < motherBits; i++) largest = Math.max(largest, Math.abs(values[i]));
-  if (largest === 0) return values;
-  const unit = 2 ** (Math.floor(Math.log2(largest)) - 40), scale = 1 / unit;
-  for (let i = 0; i < motherBits; i++) values[i] = Math.round(values[i] * scale) * unit;
+  const largest = kernel.largest(stages) as number;
+  if (largest > 0) kernel.roundTo(stages, 2 ** (Math.floor(Math.log2(largest)) - 40));
   return values;
 }
 
@@ -103,7 +101,7 @@ export function* kernelList(
 ): Generator<Uint8Array> {
   const { motherBits, stages } = code, { buffer } = kernel.memory as WebAssembly.Memory;
   new Uint8Array(buffer, kernel.nodesOffset() as number, 2 * motherBits).set(nodesOf(code));
-  new Float64Array(buffer, (kernel.llrOffset as (stages: number) => number)(stages), motherBits).set(llr);
+  if (llr.buffer !== buffer) new Float64Array(buffer, kernel.llrOffset(stages) as number, motherBits).set(llr);
   const wordOf = (rank: number) => {
     const address = (kernel.word as (rank: number, stages: number) => number)(rank, stages);
     return new Uint8Array(buffer, address, motherBits);

@@ -104,6 +104,24 @@ function signs(): v128 {
   return i64x2.splat(SIGN);
 }
 
+/** The largest magnitude of the values at llrOffset(stages). */
+export function largest(stages: i32): f64 {
+  const from = llrOffset(stages);
+  let most = f64x2.splat(0);
+  for (let i: usize = 0; i < <usize>8 << stages; i += 16) most = f64x2.pmax(most, f64x2.abs(v128.load(from + i)));
+  return max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+}
+
+/** Rounds the values at llrOffset(stages) to multiples of a power of two, half of it upwards. */
+export function roundTo(stages: i32, unit: f64): void {
+  const from = llrOffset(stages), units = f64x2.splat(unit), scale = f64x2.splat(1 / unit), one = f64x2.splat(1);
+  for (let i: usize = 0; i < <usize>8 << stages; i += 16) {
+    const value = f64x2.mul(v128.load(from + i), scale), above = f64x2.ceil(value);
+    const over = f64x2.gt(f64x2.sub(above, f64x2.splat(0.5)), value);
+    v128.store(from + i, f64x2.mul(f64x2.sub(above, v128.and(over, one)), units));
+  }
+}
+
 /** Decodes the values at llrOffset(stages). @returns the number of paths, ordered by metric for word() */
 export function decode(stages: i32, listSize: i32, exactChecks: bool): i32 {
   size = listSize;

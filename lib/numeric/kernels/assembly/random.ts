@@ -36,6 +36,9 @@ const MARKED: i32 = 64;
 /** State low, high; increment low, high (u64 each); kept half, whether there is one (u32 each). */
 const STATE = memory.data(40, 16);
 const RESULTS = memory.data(32768, 16);
+/** Real parts of normal values, and symbols that they are added to. */
+const KEPT = memory.data(32768, 16);
+const SYMBOLS = memory.data(32768, 16);
 const SEGMENT_RESULTS = memory.data(32768 * 8, 16);
 /** Per output at the start of a segment: values before the draw that begins there, -1 where none begins (i32). */
 const MARKS = memory.data(64 * 4, 16);
@@ -134,6 +137,10 @@ export function stateOffset(): usize {
 
 export function resultsOffset(): usize {
   return RESULTS;
+}
+
+export function symbolsOffset(): usize {
+  return SYMBOLS;
 }
 
 export function resultBytes(): i32 {
@@ -443,6 +450,25 @@ export function normals(count: i32): void {
   while (out < end) {
     if (cursor == limit) refill(<i32>((end - out) >> 3));
     out = normalRun(out, min(limit, cursor + (end - out)));
+  }
+}
+
+/** Keeps the `count` values of the results for {@link addPairs}. */
+export function keep(count: i32): void {
+  memory.copy(KEPT, RESULTS, <usize>count << 3);
+}
+
+/** Adds the kept values, scaled, to the real parts of complex64 symbols, and the results to their imaginary parts; rounded once. */
+export function addPairs(count: i32, scale: f64): void {
+  const scales = f64x2.splat(scale);
+  for (let i: usize = 0; i < <usize>count << 3; i += 16) {
+    const symbols = v128.load(SYMBOLS + i), real = v128.load(KEPT + i), imaginary = v128.load(RESULTS + i);
+    const first = f64x2.mul(scales, v128.shuffle<i64>(real, imaginary, 0, 2));
+    const second = f64x2.mul(scales, v128.shuffle<i64>(real, imaginary, 1, 3));
+    const low = f32x4.demote_f64x2_zero(f64x2.add(f64x2.promote_low_f32x4(symbols), first));
+    const upper = f64x2.promote_low_f32x4(v128.shuffle<i64>(symbols, symbols, 1, 1));
+    const high = f32x4.demote_f64x2_zero(f64x2.add(upper, second));
+    v128.store(SYMBOLS + i, v128.shuffle<i64>(low, high, 0, 2));
   }
 }
 
