@@ -4,6 +4,7 @@ import type { HostRequest, HostResult } from "./cli_host.ts";
 import { LineHost } from "./line_host.ts";
 import { ROOT_PATH } from "./paths.ts";
 import { atProcessEnd } from "./process_end.ts";
+import { temporaryFolder } from "./temporary.ts";
 
 export interface CliResult extends HostResult {
   /** Standard output read as JSON, with integers and floats as plain numbers. */
@@ -72,17 +73,5 @@ export async function svc(
   return resultOf(result);
 }
 
-/** Calls a body with a fresh folder that is removed afterwards. */
-export function inFolder(body: (folder: string) => Promise<void>): () => Promise<void> {
-  return async () => {
-    const folder = await Deno.makeTempDir({ prefix: "svc-cli-" });
-    try {
-      await body(folder);
-    } catch (error) {
-      // Programs that a failed body left may still write there, and its error is the one to report.
-      await Deno.remove(folder, { recursive: true }).catch(console.warn);
-      throw error;
-    }
-    await Deno.remove(folder, { recursive: true });
-  };
-}
+/** Calls a body with a fresh folder that is removed after all tests. */
+export const inFolder = (body: (folder: string) => Promise<void>) => () => body(temporaryFolder("svc-cli-"));

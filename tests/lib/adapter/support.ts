@@ -26,10 +26,8 @@ export function writeFolder(root: string, files: Record<string, string | Uint8Ar
 }
 
 /** Calls a body with a folder of its own that is removed afterwards. */
-export async function withFolder(body: (folder: string) => void | Promise<void>): Promise<void> {
-  const folder = temporaryFolder("svc-adapter-");
-  await body(folder);
-}
+export const withFolder = async (body: (folder: string) => void | Promise<void>): Promise<void> =>
+  await body(temporaryFolder("svc-adapter-"));
 
 export const MANIFEST: string = DATA.MANIFEST;
 

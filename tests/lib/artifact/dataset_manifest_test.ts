@@ -169,10 +169,7 @@ Deno.test("samples are selected by ids or by split, and found from the manifest'
   assert.equal(samplePath("manifest.json", { ...set, root: "/pictures" }, set.samples[0]), "/pictures/a.png");
 });
 
-async function inFolder(test: (folder: string) => Promise<void>): Promise<void> {
-  const folder = temporaryFolder();
-  await test(folder);
-}
+const inFolder = (test: (folder: string) => Promise<void>) => test(temporaryFolder());
 
 const dot = (value: number) => writePng({ width: 1, height: 1, channels: 1, data: Uint8Array.from([value]) });
 

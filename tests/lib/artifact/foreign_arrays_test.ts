@@ -19,10 +19,7 @@ async function octaveHere(): Promise<string | null> {
   }
 }
 
-async function inFolder(work: (folder: string) => Promise<void>) {
-  const folder = temporaryFolder();
-  await work(folder);
-}
+const inFolder = (work: (folder: string) => Promise<void>) => work(temporaryFolder());
 
 async function execute(program: string, args: string[], cwd: string): Promise<string> {
   const { success, stdout, stderr } = await new Deno.Command(program, { args, cwd }).output();

@@ -7,10 +7,7 @@ import { temporaryFolder } from "../../support/temporary.ts";
 
 const code = (expected: string) => (error: unknown) => error instanceof SvcError && error.code === expected;
 
-function inFolder(test: (folder: string) => void): void {
-  const folder = temporaryFolder();
-  test(folder);
-}
+const inFolder = (test: (folder: string) => void) => test(temporaryFolder());
 
 Deno.test("files are hashed in blocks, whatever their size", () => {
   inFolder((folder) => {

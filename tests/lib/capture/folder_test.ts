@@ -3,10 +3,7 @@ import { join } from "node:path";
 import { CaptureFolder, DISK_RESERVE_BYTES, sweepCaptures } from "../../../lib/capture/folder.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
-function inFolder(body: (folder: string) => void): void {
-  const folder = temporaryFolder("svc-capture-");
-  body(folder);
-}
+const inFolder = (body: (folder: string) => void) => body(temporaryFolder("svc-capture-"));
 const names = (folder: string) => [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
 
 Deno.test("256 MiB of the disk stay free", () =>

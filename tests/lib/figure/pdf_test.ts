@@ -101,10 +101,7 @@ async function started(program: string, argument: string): Promise<string | null
   }
 }
 
-async function inFolder(body: (folder: string) => Promise<void>): Promise<void> {
-  const folder = temporaryFolder("svc-pdf-");
-  await body(folder);
-}
+const inFolder = (body: (folder: string) => Promise<void>) => body(temporaryFolder("svc-pdf-"));
 
 Deno.test("a PDF has the same bytes each time, no date, and nothing of the machine", async () => {
   const [first, second] = [await pdfOf(CURVES, STYLES.ieee), await pdfOf(CURVES, STYLES.ieee)];

@@ -175,9 +175,5 @@ export function zipOf(files: Files): Uint8Array {
 }
 
 /** Calls a body with a fresh folder that is removed afterwards. */
-export function inFolder(body: (folder: string) => void | Promise<void>): () => Promise<void> {
-  return async () => {
-    const folder = temporaryFolder("svc-artifact-");
-    await body(folder);
-  };
-}
+export const inFolder = (body: (folder: string) => void | Promise<void>) => () =>
+  body(temporaryFolder("svc-artifact-"));
