@@ -39,7 +39,8 @@ const FILES = [
 const [, ...asked] = Deno.args, files = asked.length > 0 ? asked : FILES.map((file) => join(ROOT_PATH, file));
 
 const { code } = await new Deno.Command(Deno.execPath(), {
-  args: ["run", "-A", "--frozen", join(ROOT_PATH, "tests/run.ts"), ...files],
+  // The whole of a file may take an hour beside other work.
+  args: ["run", "-A", "--frozen", join(ROOT_PATH, "tests/run.ts"), "--limit", "14400", ...files],
   env: { SVC_TEST_SIZE: "full" },
   stdin: "null",
 }).spawn().status;
