@@ -49,6 +49,7 @@ import {
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { complexSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
+import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
 import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
 import { executed, native, notExported } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
@@ -184,6 +185,7 @@ export default defineOperation({
     open({ inputs: { rx_symbols: input }, params }) {
       const { metadata, length } = input, noise = streamedVarianceOf(input, length);
       const mapping = mappingOf(metadata, params.modulation), method = methodOf(params);
+      const llrMemory = blockMemory(Float32Array), bitMemory = blockMemory(Uint8Array);
       let left = unpaddedBitCount(metadata, length * mapping.width), from = 0;
       return {
         arrays: demodulatedStreams(
@@ -196,13 +198,13 @@ export default defineOperation({
           const all = mapping.demap(
             symbols,
             from,
-            (part, name) => demodulateLlr(part, name, variance, undefined, method),
+            (part, name) => demodulateLlr(part, name, variance, llrMemory(part.length / 2 * mapping.width), method),
             { noise: variance, method },
           );
           from += symbols.length / 2;
           const llr = all.subarray(0, left);
           left -= llr.length;
-          return { llr, bits: hardBits(llr) };
+          return { llr, bits: hardBits(llr, bitMemory(llr.length)) };
         },
         end: () => ({ metadata: noise.facts }),
       };

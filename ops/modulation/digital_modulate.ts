@@ -38,6 +38,7 @@ import {
   type TableModulation,
   tablePoints,
 } from "../../lib/numeric/link/constellation.ts";
+import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
 import { mapToPoints, modulate } from "../../lib/numeric/link/modulation.ts";
 import { executed, native } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
@@ -101,12 +102,17 @@ export default defineOperation({
     open({ inputs: { bits: { metadata, length: bitCount } }, params }) {
       const { width, described, map } = mappingOf(metadata, bitCount, params);
       let from = 0;
-      const length = Math.ceil(bitCount / width);
+      const length = Math.ceil(bitCount / width), memory = blockMemory(Float32Array);
+      const symbolsOf = (bits: Uint8Array) => memory(2 * Math.ceil(bits.length / width));
+      const mappers: Mappers = {
+        modulate: (part, name) => modulate(part, name, symbolsOf(part)),
+        mapToPoints: (part, points) => mapToPoints(part, points, symbolsOf(part)),
+      };
       return {
         arrays: { symbols: { dtype: "complex64", length, metadata: symbolMetadata(length, described) } },
         unit: { bits: width },
         next({ bits }) {
-          const symbols = map(bits.data as Uint8Array, { modulate, mapToPoints }, from);
+          const symbols = map(bits.data as Uint8Array, mappers, from);
           from += symbols.length / 2;
           return { symbols };
         },

@@ -3,6 +3,7 @@
  * is a source item.
  */
 import { PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
+import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
 import { dataPlaneParameter, defineOperation, seedParameter, z } from "../api.ts";
 import { bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
 import { dataPlane, madeOn, portableOnly } from "../_data_plane.ts";
@@ -28,10 +29,14 @@ export default defineOperation({
   streaming: {
     allows: portableOnly,
     open({ params, generator }) {
-      const length = params.bit_count * params.batch_size;
+      const length = params.bit_count * params.batch_size, memory = blockMemory(Uint8Array);
       return {
         arrays: { bits: { dtype: "uint8", length, metadata: bitMetadata(length, itemsOf(params), "payload.bits") } },
-        next: (_, count) => ({ bits: generator.integers(0, 2, count, "uint8") }),
+        next(_, count) {
+          const bits = memory(count);
+          generator.fillIntegers(0, 2, bits, "uint8");
+          return { bits };
+        },
       };
     },
   },

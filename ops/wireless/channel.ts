@@ -46,6 +46,7 @@ import {
 } from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS, TDL_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
 import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
@@ -208,11 +209,11 @@ export default defineOperation({
           end,
         };
       }
-      const noise = new NoiseBlocks(generator, length, noiseVariance);
+      const noise = new NoiseBlocks(generator, length, noiseVariance), memory = blockMemory(Float32Array);
       return {
         arrays: { rx_symbols: form },
         next({ symbols: { data } }) {
-          return { rx_symbols: noise.add(data as Float32Array, new Float32Array(data.length)) };
+          return { rx_symbols: noise.add(data as Float32Array, memory(data.length)) };
         },
         end,
       };

@@ -52,6 +52,15 @@ export function resultArray<T>(array: ArrayConstructor<T> & (new (length: number
 }
 
 /**
+ * Arrays for blocks one after another, whose contents a caller overwrites: a block of the length of the one before has its memory.
+ * New memory takes as long as simple kernels that fill it.
+ */
+export function blockMemory<T extends { length: number }>(array: new (length: number) => T): (length: number) => T {
+  let last = new array(0);
+  return (length) => last.length === length ? last : last = new array(length);
+}
+
+/**
  * The memory of an array with the room around it, given once: a file is then written around the array in place.
  * @param before needed bytes before the array
  * @param after needed bytes after it

@@ -228,8 +228,7 @@ export function demodulateIdentity(symbols: Float32Array, noiseVariance: number 
 }
 
 /** Hard decisions: 1 where the LLR is negative; zero gives 0. */
-export function hardBits(llr: Float32Array): Uint8Array {
-  const bits = resultArray<Uint8Array>(Uint8Array, llr.length);
+export function hardBits(llr: Float32Array, bits = resultArray<Uint8Array>(Uint8Array, llr.length)): Uint8Array {
   inBlocks(llr, inputFloats, 1, bits, outputBytes, 1, llr.length, (size) => kernels.decide(size));
   return bits;
 }
