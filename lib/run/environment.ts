@@ -4,7 +4,6 @@ import { versions } from "node:process";
 import { hashFile } from "../artifact/hash_file.ts";
 import { programFolder } from "../artifact/program.ts";
 import { messageOf } from "../contract/error.ts";
-import { parseJson } from "../contract/json.ts";
 import { isObject, type JsonObject } from "../contract/value.ts";
 import { nativeExtension } from "../numeric/native/extension.ts";
 import { buildSha256 } from "../plan/implementation_source.ts";
@@ -112,7 +111,8 @@ function dependencies(): JsonObject {
   if (program === null) return {};
   let lock;
   try {
-    lock = parseJson(Deno.readTextFileSync(join(program, "deno.lock")));
+    // Of which the keys alone are read, so that numbers need no types.
+    lock = JSON.parse(Deno.readTextFileSync(join(program, "deno.lock")));
   } catch {
     return {};
   }

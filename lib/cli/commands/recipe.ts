@@ -1,6 +1,7 @@
 /** `svc recipe`: check, plan and run recipes, and keep their files in order. */
 import { recipes } from "../../api/calls/recipes.ts";
 import type { Session } from "../../api/session.ts";
+import { IMAGES } from "../../contract/kinds.ts";
 import type { JsonObject } from "../../contract/value.ts";
 import { isWarning, refusal, SvcError } from "../../contract/error.ts";
 import type { PreparedRun } from "../../run/run.ts";
@@ -187,9 +188,12 @@ export const recipeCommands: CommandSpec[] = [
     async call({ svc, context, options: { dryRun, allMetrics } }, perform) {
       if (dryRun) return { planned: await perform({}, recipes.prepare), run: null, strip: null, view: null };
       const [run] = await Promise.all([perform(), svc.warmUp()]);
-      const visible = run.status === "completed" && run.pruned.length === 0 && !context.json;
-      const strip = visible ? await svc.runs.strip(run.run_id) : null;
-      return { planned: null, run, strip, view: await headlineView(svc, run.run_id, allMetrics) };
+      if (context.json) return { planned: null, run, strip: null, view: null };
+      const { run_id, status, pruned, summary: { steps } } = run;
+      const images = steps.flatMap(({ outputs }) => Object.values(outputs)).filter(({ kind }) => kind === IMAGES);
+      const visible = status === "completed" && pruned.length === 0 && images.length > 1;
+      const strip = visible ? await svc.runs.strip(run_id) : null;
+      return { planned: null, run, strip, view: await headlineView(svc, run_id, allMetrics) };
     },
     json({ planned, run }) {
       if (run === null) return planDocument(planned!);
@@ -213,7 +217,7 @@ export const recipeCommands: CommandSpec[] = [
         }  ${run_id}`,
       );
       const { headlineTable } = await import("../headline.ts");
-      const [, ...metrics] = headlineTable(steps, view).trimEnd().split("\n");
+      const [, ...metrics] = headlineTable(steps, view!).trimEnd().split("\n");
       for (const line of metrics) context.print(`  ${line}`);
       context.print(`  bundle  ${directory}`);
       if (pruned.length > 0) {
