@@ -231,7 +231,11 @@ Deno.test(
 Deno.test(
   "the runs of a killed sweep are replaced by those that finish it, and a damaged one is named",
   inFolder(async (cwd) => {
-    const matrix = { dimensions: { snr_db: [-20, -10] }, step_params: { channel: { snr_db: { matrix: "snr_db" } } } };
+    // The first variant lasts, so that the kill hits it; the second is short.
+    const matrix = {
+      dimensions: { count: [322_720, 16_136] },
+      step_params: { data: { bit_count: { matrix: "count" } } },
+    };
     await Deno.writeTextFile(
       join(cwd, "bits.yaml"),
       JSON.stringify({ ...decoding("bits", 4), metadata: { seed: 7, matrix } }),
@@ -247,7 +251,7 @@ Deno.test(
     const runs = join(cwd, ".svc/runs");
     const begun = () => {
       try {
-        return [...Deno.readDirSync(runs)].some(({ name }) => name.endsWith("snr_db_-20"));
+        return [...Deno.readDirSync(runs)].some(({ name }) => name.endsWith("count_322720"));
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
         return false;
@@ -265,7 +269,7 @@ Deno.test(
     assert.match(resumed.stdout, /bits: 2 completed; replaced 1 unfinished run$/m);
     assert.deepEqual(await statuses(), ["completed", "completed"]);
 
-    const [{ name }] = [...Deno.readDirSync(runs)].filter(({ name }) => name.endsWith("snr_db_-10"));
+    const [{ name }] = [...Deno.readDirSync(runs)].filter(({ name }) => name.endsWith("count_16136"));
     const report = join(runs, name, "artifacts/data/bits.npz");
     const bytes = await Deno.readFile(report);
     bytes[bytes.length - 1] ^= 1;
