@@ -24,6 +24,7 @@ const FILES = [
   "tests/lib/http/validation_test.ts",
   "tests/lib/numeric/build_wasm_test.ts",
   "tests/lib/numeric/coverage_test.ts",
+  "tests/lib/release/packaged_test.ts",
   "tests/lib/release/site_test.ts",
   "tests/lib/run/mutation_test.ts",
   "tests/lib/study/hostile_documents_test.ts",

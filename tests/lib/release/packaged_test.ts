@@ -1,6 +1,6 @@
 /** The program without its repository: a packaged program runs everything, offline and from an empty home. */
 import assert from "node:assert/strict";
-import { dirname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import config from "../../../deno.json" with { type: "json" };
 import { buildPackage } from "../../../lib/release/npm.ts";
 import { compile, compileArguments, STARTED_BY_URL } from "../../../lib/release/compile.ts";
@@ -12,6 +12,7 @@ import { inFolder } from "../../support/cli.ts";
 import { readModuleGraph } from "../../support/module_graph.ts";
 import { needs } from "../../support/needs.ts";
 import { ROOT_PATH } from "../../support/paths.ts";
+import { FULL_SIZE } from "../../support/reduced_sizes.ts";
 import { checkProgram, checkProgramIn } from "./check_program.ts";
 import { call, type Installed, plans } from "./walk.ts";
 
@@ -100,16 +101,30 @@ const filesOf = (folder: string, path = ""): string[] =>
   }).sort();
 
 /**
+ * The files that npm is given: it takes a file or leaves it out by its name, so of each folder one file of each ending, and those
+ * whose names npm may treat in a special way; all files under `deno task soak whole`.
+ */
+function filesForNpm(files: string[]): string[] {
+  if (FULL_SIZE) return files;
+  const special = /^\.|lock|npm|^(package\.json|svc\.mjs)$/;
+  const byEnding = new Map(files.map((path) => [join(dirname(path), extname(path) || basename(path)), path]));
+  const chosen = new Set(byEnding.values());
+  return files.filter((path) => chosen.has(path) || special.test(basename(path)));
+}
+
+/**
  * Packs the folder into `build/` and installs the tarball by the line of README.md into an empty prefix. npm takes longer over the
- * bytes of 120 MB than all that follows, and does nothing with them: it gets empty files, which are filled where it put them.
+ * bytes and names of 6,000 files of 120 MB than all that follows, and does nothing with them: it gets some of them, empty, and all
+ * are written where it put them.
  * @returns the prefix
  */
 async function installPackage(folder: string, root: string): Promise<string> {
   const prefix = join(root, "prefix"),
     build = join(root, "build"),
     empty = join(root, "empty"),
-    files = filesOf(folder);
-  for (const path of files) {
+    files = filesOf(folder),
+    given = filesForNpm(files);
+  for (const path of given) {
     await Deno.mkdir(dirname(join(empty, path)), { recursive: true });
     await Deno.writeTextFile(join(empty, path), "");
   }
@@ -118,17 +133,21 @@ async function installPackage(folder: string, root: string): Promise<string> {
   const { install } = await readmeBlocks();
   for (const line of [`npm pack '${empty}' --pack-destination '${build}'`, install]) await npmLine(line, root, prefix);
   const installed = join(prefix, "lib/node_modules", config.name);
-  assert.deepEqual(filesOf(installed), files);
+  assert.deepEqual(filesOf(installed), given);
   // The mode that npm gave a file stays.
   for (const path of files) await Deno.writeFile(join(installed, path), await Deno.readFile(join(folder, path)));
   return prefix;
 }
 
-/** The blocks of README.md: from the installation to a figure with at most five commands; then a run is pruned. */
+/**
+ * The blocks of README.md: from the installation to a figure with at most five commands; then a run is pruned. Points of the sweep
+ * get two replicates, and as many as printed under `deno task soak whole`.
+ */
 async function newcomer({ command: [program], env }: Installed, root: string): Promise<void> {
   const { study, pruning } = await readmeBlocks();
   assert.ok(study.length <= 4);
-  const script = ["set -e -o pipefail", ...study, "ls .svc/benchmarks/*/figures/*.svg", ...pruning].join("\n")
+  const sweep = FULL_SIZE ? study : study.map((line) => line.replace("--until-errors 100", "$& --replicates 2"));
+  const script = ["set -e -o pipefail", ...sweep, "ls .svc/benchmarks/*/figures/*.svg", ...pruning].join("\n")
     .replace("<result>", "$(ls .svc/benchmarks | tail -n 1)").replaceAll("<run>", "$(ls .svc/runs | tail -n 1)");
   const bash = {
     command: ["bash", "-c"],
