@@ -72,9 +72,6 @@ const quoted = (words: string[]) => words.map((word) => `'${word}'`).join(" ");
 
 const PROCESS = `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`;
 
-/** Documents whose commands are processes of their own; those of the others run in the process of `tests/support/cli.ts`. */
-const AS_PROCESSES = ["README.md"];
-
 /**
  * Matrices of shipped recipes, and their last points: a document runs the ends of each with few items, and all points as printed
  * under `deno task soak whole`.
@@ -108,6 +105,7 @@ function endsOf(id: string): string {
 /** What else makes documents shorter: fewer replicates and points, which their later commands read. */
 const SHORTER: readonly [RegExp, string][] = [
   [/\bbenchmark run first_comparison(?![^#\n]*--(?:replicates|until))/g, "$& --replicates 2"],
+  [/--until-errors 100 --max-bits 300000(?= --parallel-points)/g, "$& --replicates 2"],
   [/\brun-matrix first_link(?! --points)/g, "$& --points 0,8,9,17"],
   [
     /(?<=runMatrix\(await Deno\.readTextFile\("recipes\/first_link\.yaml"\))\)/g,
@@ -218,7 +216,7 @@ for (const [document, all] of blocks) {
       const [bin, project, log] = [join(cwd, "bin"), join(cwd, "project"), join(cwd, "log")];
       await Promise.all([Deno.mkdir(bin), Deno.mkdir(project)]);
       await using performed = performer();
-      const commands = { ...COMMANDS, svc: AS_PROCESSES.includes(document) ? PROCESS : performed.command };
+      const commands = { ...COMMANDS, svc: performed.command };
       for (const [name, line] of Object.entries(commands)) {
         await Deno.writeTextFile(join(bin, name), `#!/usr/bin/env bash\n${line}\n`, { mode: 0o755 });
       }
