@@ -58,9 +58,10 @@ const PRELOAD_AFTER_MS = 1000;
 /** Marks the end of the first load in the browser's own record. */
 const PRELOAD = "svc.preload";
 
-/** Loads the other views one by one, while nothing else is to do: they are there when the server is gone. */
+/** Loads the other views while the page is idle, for a server that goes; not in a browser that asks for less data. */
 async function preload(): Promise<void> {
   performance.mark(PRELOAD);
+  if ((navigator as { connection?: { saveData: boolean } }).connection?.saveData) return;
   // What fails here is loaded again once it is wanted, and its failure is shown then.
   for (const load of [...PARTS, ...Object.values(PAGES)]) await load().catch(() => {});
 }

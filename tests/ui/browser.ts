@@ -46,6 +46,8 @@ export interface SceneOptions {
   forcedColors?: "active";
   /** Messages and failures that belong to the test, such as a refused recipe, which the browser logs as an error. */
   allow?: RegExp[];
+  /** Let the page load its other views while it is idle, which takes as long as the first one. */
+  preload?: true;
   /** Leave the end state unchecked: for tests that end without a page, or in a state that another test checks. */
   axe?: false;
 }
@@ -150,7 +152,7 @@ async function perform(
   if (started === undefined) {
     const server = await within(
       "the start of the server",
-      startServer({ projectRoot: folder, port: 0, threads: 0, log() {} }),
+      startServer({ projectRoot: folder, port: 0, threads: 0, limits: CONNECTION_LIMITS, log() {} }),
     );
     closers.push(["the server", () => server.stop()]);
     jobs = () => server.service.jobs.list().map(({ document: one }) => `${one.kind} ${one.recipe_name} ${one.state}`);
@@ -181,6 +183,7 @@ async function perform(
   closers.push(["the watch of the state", forget]);
   await context.addInitScript(REPORT_VIOLATIONS);
   await context.addInitScript(KEEP_MESSAGES);
+  if (!options.preload) await context.addInitScript(SAVE_DATA);
   const page = await within("a page of the browser", context.newPage());
   const scene: Scene = {
     page,
@@ -229,10 +232,12 @@ async function perform(
 /** An address of the server that only asks whether the requests of a page are handled. */
 const PROBE = "/api/health?probe=";
 
-/** A build takes seconds of processor time, and files of tests wait for each other's. */
-const BUILD_MS = 5 * LIMIT_MS;
 /** A test consists of many waits. */
 const TEST_MS = 5 * LIMIT_MS;
+/** A busy host may keep this process or the browser from a connection for longer than the limits of a server. */
+const CONNECTION_LIMITS = { headersTimeoutMs: TEST_MS, keepAliveMs: TEST_MS, idleMs: TEST_MS };
+/** A build takes seconds of processor time, and files of tests wait for each other's. */
+const BUILD_MS = 5 * LIMIT_MS;
 
 const followTo = (hash: string) =>
   `new Promise((resolve) => {
@@ -250,6 +255,9 @@ const KEEP_MESSAGES = `{
   const set = setTimeout;
   globalThis.setTimeout = (act, ms, ...rest) => set(act, ms === 10_000 ? 2 ** 31 - 1 : ms, ...rest);
 }`;
+
+/** The browser asks for less data, so that the page loads a view only when it is opened. */
+const SAVE_DATA = `Object.defineProperty(navigator.connection, "saveData", { get: () => true });`;
 
 /** What a scene did so far. */
 interface Watched {

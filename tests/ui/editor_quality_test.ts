@@ -201,7 +201,7 @@ browserTest(
     assert.ok(after.bytes < before.bytes + 4e6, `The heap grew from ${before.bytes} to ${after.bytes} bytes`);
     assert.ok(after.nodes < before.nodes + 2000, `${after.nodes - before.nodes} nodes of the document stayed`);
   },
-  { files: FILES, axe: false },
+  { files: FILES, axe: false, preload: true },
 );
 
 browserTest("the labels of wires are over no block", async (scene) => {

@@ -1,6 +1,7 @@
 /** The layout of all pages: nothing wider than the window, and nothing that moves once it is painted. */
 import assert from "node:assert/strict";
 import { endedJob } from "../support/ended_job.ts";
+import { isSampled } from "../support/sample.ts";
 import { browserTest, COUNT_SHIFTS, eventually, type Scene } from "./browser.ts";
 import { FILES, LINK } from "./editor_scene.ts";
 
@@ -14,8 +15,11 @@ const SIZES = {
   "1024 wide at 200 %": [512, 384],
 } as const;
 
-/** Sizes at which each page is loaded anew; it is resized to the others. */
-const LOADED: Partial<Record<keyof typeof SIZES, true>> = { "1440 wide": true, "390 wide": true };
+/**
+ * Sizes at which pages are loaded anew, and resized to the others: the pages take turns, and each is loaded at both at full size.
+ */
+const LOADED: readonly string[] = ["1440 wide", "390 wide"];
+const loadedAt = (index: number) => LOADED.filter((_, at) => isSampled(index + at, LOADED.length));
 
 /** Addresses of all pages; `RUN` and `RUNS` stand for runs of the project. */
 const PAGES: Readonly<Record<string, readonly string[]>> = {
@@ -132,11 +136,13 @@ for (const [pages, patterns] of Object.entries(PAGES)) {
     const checked = Object.values(PAGES).flat().map((address) => /^#\/\w+/.exec(address)![0]);
     assert.deepEqual(views.filter((view) => !checked.includes(view)), [], "views without a check");
     assert.ok(views.length > 10);
-    for (const pattern of patterns) {
+    for (const [index, pattern] of patterns.entries()) {
       const address = pattern.replace("RUNS", runs.join(",")).replace("RUN", runs[0]).replace("RESULT", result);
-      for (const [name, [width, height]] of Object.entries(SIZES)) {
+      const loaded = loadedAt(index);
+      for (const name of new Set([...loaded, ...Object.keys(SIZES)])) {
+        const [width, height] = SIZES[name as keyof typeof SIZES];
         await page.setViewportSize({ width, height });
-        if (name in LOADED) {
+        if (loaded.includes(name)) {
           // From a blank page, each address loads the page, and once.
           await page.goto("about:blank");
           await page.goto(`${scene.url}/${address}`);

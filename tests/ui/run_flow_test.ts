@@ -154,6 +154,7 @@ browserTest(
   {
     files: { "recipes/slow.yaml": SLOW },
     serve: {},
+    preload: true,
     allow: [ENDED_SERVER, REFUSED],
   },
 );
