@@ -36,6 +36,7 @@ const FILES = [
   "tests/ops/idle_params_test.ts",
   "tests/recipes/models_test.ts",
   "tests/recipes/shipped_run_test.ts",
+  "tests/ui/frame_test.ts",
   "tests/ui/layout_test.ts",
 ];
 const [, ...asked] = Deno.args, files = asked.length > 0 ? asked : FILES.map((file) => join(ROOT_PATH, file));
