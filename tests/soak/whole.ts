@@ -18,7 +18,6 @@ const FILES = [
   "tests/e2e/train_slots_test.ts",
   "tests/e2e/workers_test.ts",
   "tests/fuzz_test.ts",
-  "tests/lib/execute/chain_test.ts",
   "tests/lib/http/names_test.ts",
   "tests/lib/http/storage_test.ts",
   "tests/lib/http/validation_test.ts",
