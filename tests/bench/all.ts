@@ -87,8 +87,8 @@ const SECTIONS = [
     title: "Whole tasks",
     has: (row: Row) => row.program === "tasks" && !overGrids(row),
     about: [
-      "Processor time of the whole command, start and evidence included: every array is kept, hashed and verified. A ratio above 1",
-      "means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
+      "Processor time of the whole command, start and evidence included: every array is hashed, and kept but in rows with `metrics only`.",
+      "A ratio above 1 means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
       "",
       "AFF3CT, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
     ],
