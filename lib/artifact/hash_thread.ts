@@ -55,6 +55,29 @@ interface Hasher {
 }
 
 let running: Hasher | null = null;
+let startElsewhere: ((ring: HashRing) => undefined) | null = null;
+
+/**
+ * Has the thread that hashes for this one started by the thread that started this one, which may be the main thread: a worker that
+ * another worker starts waits for a debugger for half a second before its module and as long before its first message (Deno 2.9).
+ * @param start sends the ring to a thread that calls `startHasher`
+ */
+export function hasherStartedBy(start: (ring: HashRing) => undefined): void {
+  startElsewhere = start;
+}
+
+/** Starts the thread that hashes the pieces of a ring. */
+export function startHasher(ring: HashRing): Worker {
+  const worker = new Worker(moduleUrl(), { type: "module", name: "svc hash" });
+  worker.onerror = (event) => {
+    event.preventDefault();
+    Atomics.store(ring.control, STATE, ENDED);
+  };
+  worker.postMessage(ring);
+  return worker;
+}
+
+const moduleUrl = () => new URL("./hash_worker.ts", import.meta.url);
 
 /**
  * A new stream on the thread that hashes for this one, which ends after a time without streams.
@@ -110,7 +133,7 @@ const isUsable = ({ ring: { control } }: Hasher): boolean =>
   Atomics.compareExchange(control, STATE, IDLE, USED) !== ENDED;
 
 function start(): Hasher | null {
-  const url = new URL("./hash_worker.ts", import.meta.url);
+  const url = moduleUrl();
   // A refused module would be reported on the terminal, although the caller then hashes itself.
   if (url.protocol === "file:" && Deno.permissions.querySync({ name: "read", path: url }).state !== "granted") {
     return null;
@@ -120,16 +143,13 @@ function start(): Hasher | null {
     bytes: new Uint8Array(new SharedArrayBuffer(PIECE_BYTES * PIECES)),
     digests: new Uint8Array(new SharedArrayBuffer(DIGEST_BYTES * STREAMS)),
   };
-  const worker = new Worker(url, { type: "module", name: "svc hash" });
-  worker.onerror = (event) => {
-    event.preventDefault();
-    Atomics.store(ring.control, STATE, ENDED);
-  };
   ring.control[STATE] = USED;
-  worker.postMessage(ring);
+  const worker = startElsewhere === null ? startHasher(ring) : startElsewhere(ring);
   if (Atomics.wait(ring.control, READY, 0, START_MS) !== "timed-out") {
     return { ring, free: Array.from({ length: STREAMS }, (_, stream) => stream), filled: 0 };
   }
-  worker.terminate();
+  // A thread that starts too late ends as one without streams.
+  Atomics.store(ring.control, STATE, IDLE);
+  worker?.terminate();
   return null;
 }

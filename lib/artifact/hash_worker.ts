@@ -2,6 +2,7 @@
 /// <reference lib="deno.worker" />
 /** The thread that hashes the pieces of a ring; see `hash_thread.ts`. It ends after a time without streams. */
 import { createHash, type Hash } from "node:crypto";
+import { endWhenAsked } from "../contract/end_thread.ts";
 import {
   ABANDONED,
   DIGEST_BYTES,
@@ -18,6 +19,7 @@ import {
   wordsOf,
 } from "./hash_thread.ts";
 
+endWhenAsked();
 self.onmessage = ({ data: { control, bytes, digests } }: MessageEvent<HashRing>) => {
   const streams = new Map<number, Hash>();
   Atomics.store(control, READY, 1);

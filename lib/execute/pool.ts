@@ -2,6 +2,7 @@
  * A pool of worker threads, each running one step at a time. Threads start on demand and live until `close`. Starting a
  * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
+import { startHasher } from "../artifact/hash_thread.ts";
 import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
 import type { BundleJob } from "./bundle_files.ts";
@@ -23,6 +24,8 @@ interface Thread {
   task: PendingTask | null;
   /** Bundles that wait for the disk. */
   saving: PendingTask[];
+  /** The thread that hashes for it, if any. */
+  hasher?: Worker;
   /** Time when modules were loaded, or the later start of the current step; Infinity before. */
   since: number;
 }
@@ -80,6 +83,11 @@ export function startEarly(): void {
 }
 
 const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc step" });
+
+function end({ worker, hasher }: Thread): void {
+  endThread(worker);
+  if (hasher !== undefined) endThread(hasher);
+}
 
 /** A step that runs for this time counts as long. */
 const LONG_STEP_MS = 25;
@@ -205,7 +213,7 @@ export class WorkerPool {
     clearTimeout(this.#growth);
     this.#growth = undefined;
     this.#queue.length = 0;
-    for (const thread of this.#threads.splice(0)) endThread(thread.worker);
+    this.#threads.splice(0).forEach(end);
   }
 
   #spawn(): Thread {
@@ -227,6 +235,11 @@ export class WorkerPool {
   #receive(thread: Thread, reply: WorkerReply): void {
     if (reply.type === "ready") {
       thread.since = performance.now();
+      return;
+    }
+    if (reply.type === "hasher") {
+      // A message of a thread that was ended meanwhile starts none.
+      if (this.#threads.includes(thread)) thread.hasher = startHasher(reply.ring);
       return;
     }
     const { taskId } = reply, saved = thread.saving.findIndex((one) => one.taskId === taskId);
@@ -256,7 +269,7 @@ export class WorkerPool {
   /** A thread that ended by an error outside a step's handling fails its step; a new one starts on demand. */
   #lose(thread: Thread, message: string): void {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
-    endThread(thread.worker);
+    end(thread);
     for (const task of [...thread.saving, ...thread.task === null ? [] : [thread.task]]) {
       task.written.reject(
         new StepFailure({

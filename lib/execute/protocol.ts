@@ -1,6 +1,7 @@
 /**
  * Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays in shared memory.
  */
+import type { HashRing } from "../artifact/hash_thread.ts";
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import type { Code, SourceLocation } from "../contract/error.ts";
 import type { BundleJob } from "./bundle_files.ts";
@@ -170,7 +171,13 @@ export interface ReadyReply {
   type: "ready";
 }
 
-export type WorkerReply = ReadyReply | FreeReply | WrittenReply | FailedReply | ProgressReply;
+/** A thread that hashes for this one is wanted; see `hash_thread.ts`. */
+export interface HasherReply {
+  type: "hasher";
+  ring: HashRing;
+}
+
+export type WorkerReply = ReadyReply | HasherReply | FreeReply | WrittenReply | FailedReply | ProgressReply;
 
 /** The bytes of an output that was written as a whole; null for one in blocks. */
 export const wholeFile = ({ parts: [first, ...more] }: WrittenOutput): Uint8Array | null =>

@@ -2,6 +2,7 @@
 /// <reference lib="deno.worker" />
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
 import { ownPlace } from "../artifact/code_place.ts";
+import { hasherStartedBy } from "../artifact/hash_thread.ts";
 import { endWhenAsked } from "../contract/end_thread.ts";
 import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
@@ -78,6 +79,7 @@ async function save({ taskId, job }: SaveTask): Promise<void> {
 }
 
 endWhenAsked();
+hasherStartedBy((ring) => void send({ type: "hasher", ring }));
 self.onmessage = async ({ data }: MessageEvent<Task | SaveTask | LoadTask>) => {
   if (data.type === "load") return await loadAhead(data);
   if (data.type === "save") return await save(data);

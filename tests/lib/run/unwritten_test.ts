@@ -59,6 +59,32 @@ Deno.test("a long run that keeps its metrics writes no arrays; it is verified, r
   assert.equal(Deno.readTextFileSync(join(run.directory, "SHA256SUMS")), sums);
 });
 
+Deno.test("the thread of a run, not that of its steps, starts the one that hashes", async () => {
+  const names: (string | undefined)[] = [], { Worker } = globalThis;
+  const processors = Object.getOwnPropertyDescriptor(navigator, "hardwareConcurrency");
+  // A spare processor is what such a thread is for.
+  Object.defineProperty(navigator, "hardwareConcurrency", { value: 4, configurable: true });
+  globalThis.Worker = class extends Worker {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      super(url, options);
+      names.push(options?.name);
+    }
+  };
+  try {
+    const stateDir = temporaryFolder("svc-hasher-");
+    await using svc = await open({ stateDir });
+    for (let round = 0; round < 2; round++) {
+      const run = await svc.recipes.run(RECIPE, { keep: "metrics" });
+      assert.equal((await svc.runs.verify(run.run_id)).status, "valid");
+    }
+  } finally {
+    globalThis.Worker = Worker;
+    if (processors === undefined) delete (navigator as { hardwareConcurrency?: number }).hardwareConcurrency;
+    else Object.defineProperty(navigator, "hardwareConcurrency", processors);
+  }
+  assert.ok(names.includes("svc step") && names.includes("svc hash"), names.join());
+});
+
 Deno.test("a run whose steps were in no chain, or in one, has equal files when it is made again", async () => {
   const stateDir = temporaryFolder("svc-chained-");
   const workspace = openWorkspace({ projectRoot: stateDir, stateDir });
