@@ -2,12 +2,15 @@
  * A pool of worker threads, each running one step at a time. Threads start on demand and live until `close`. Starting a
  * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
-import { startHasher } from "../artifact/hash_thread.ts";
+import { ENDED, startHasher, STATE } from "../artifact/hash_thread.ts";
 import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
 import type { BundleJob } from "./bundle_files.ts";
+import { startHelper } from "../numeric/parallel/team.ts";
 import type {
   FailedReply,
+  HasherReply,
+  HelperReply,
   LoadedOperation,
   LoadTask,
   ProgressReply,
@@ -24,8 +27,8 @@ interface Thread {
   task: PendingTask | null;
   /** Bundles that wait for the disk. */
   saving: PendingTask[];
-  /** The thread that hashes for it, if any. */
-  hasher?: Worker;
+  /** Threads that hash for it or help it, and end with it. */
+  beside: { end(): void; hasEnded(): boolean }[];
   /** Time when modules were loaded, or the later start of the current step; Infinity before. */
   since: number;
 }
@@ -84,9 +87,9 @@ export function startEarly(): void {
 
 const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc step" });
 
-function end({ worker, hasher }: Thread): void {
+function end({ worker, beside }: Thread): void {
   endThread(worker);
-  if (hasher !== undefined) endThread(hasher);
+  for (const other of beside) other.end();
 }
 
 /** A step that runs for this time counts as long. */
@@ -222,7 +225,7 @@ export class WorkerPool {
     const used = new Set(this.#threads.map((thread) => thread.index));
     let index = 0;
     while (used.has(index)) index++;
-    const thread: Thread = { worker, index, task: null, saving: [], since };
+    const thread: Thread = { worker, index, task: null, saving: [], beside: [], since };
     worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => this.#receive(thread, data);
     worker.onerror = (event) => {
       event.preventDefault();
@@ -237,11 +240,7 @@ export class WorkerPool {
       thread.since = performance.now();
       return;
     }
-    if (reply.type === "hasher") {
-      // A message of a thread that was ended meanwhile starts none.
-      if (this.#threads.includes(thread)) thread.hasher = startHasher(reply.ring);
-      return;
-    }
+    if (reply.type === "hasher" || reply.type === "helper") return this.#startBeside(thread, reply);
     const { taskId } = reply, saved = thread.saving.findIndex((one) => one.taskId === taskId);
     const task = saved < 0 ? thread.task : thread.saving.splice(saved, 1)[0];
     if (task?.taskId !== taskId) return;
@@ -259,6 +258,21 @@ export class WorkerPool {
         task.written.reject(new StepFailure(reply));
     }
     if (task === thread.task) this.#release(thread);
+  }
+
+  #startBeside(thread: Thread, reply: HasherReply | HelperReply): void {
+    // A message of a thread that was ended meanwhile starts none.
+    if (!this.#threads.includes(thread)) return;
+    thread.beside = thread.beside.filter(({ hasEnded }) => !hasEnded());
+    if (reply.type === "hasher") {
+      const { ring } = reply, worker = startHasher(ring);
+      const hasEnded = () => Atomics.load(ring.control, STATE) === ENDED;
+      thread.beside.push({ end: () => endThread(worker), hasEnded });
+    } else {
+      const { gone } = reply.start, worker = startHelper(reply.start);
+      // A helper has a timer, which wakes it in any case.
+      thread.beside.push({ end: () => worker.terminate(), hasEnded: () => Atomics.load(gone, 0) === 1 });
+    }
   }
 
   #release(thread: Thread): void {

@@ -4,6 +4,7 @@
 import type { HashRing } from "../artifact/hash_thread.ts";
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import type { Code, SourceLocation } from "../contract/error.ts";
+import type { HelperStart } from "../numeric/parallel/team.ts";
 import type { BundleJob } from "./bundle_files.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
@@ -177,7 +178,20 @@ export interface HasherReply {
   ring: HashRing;
 }
 
-export type WorkerReply = ReadyReply | HasherReply | FreeReply | WrittenReply | FailedReply | ProgressReply;
+/** A thread that helps this one is wanted; see `team.ts`. */
+export interface HelperReply {
+  type: "helper";
+  start: HelperStart;
+}
+
+export type WorkerReply =
+  | ReadyReply
+  | HasherReply
+  | HelperReply
+  | FreeReply
+  | WrittenReply
+  | FailedReply
+  | ProgressReply;
 
 /** The bytes of an output that was written as a whole; null for one in blocks. */
 export const wholeFile = ({ parts: [first, ...more] }: WrittenOutput): Uint8Array | null =>

@@ -11,6 +11,7 @@ import type { Operation } from "../contract/operation.ts";
 import { exportedOperation } from "../contract/registry.ts";
 import { codeOf } from "../contract/system_error.ts";
 import type { JsonObject } from "../contract/value.ts";
+import { helpersStartedBy } from "../numeric/parallel/team.ts";
 import { collectDropped, dropShared } from "./memory.ts";
 import {
   type LoadedOperation,
@@ -40,7 +41,7 @@ async function loadOperation({ moduleUrl, operationId, binding }: LoadedOperatio
   return operation;
 }
 
-const send = (reply: WorkerReply) => self.postMessage(reply);
+const send = (reply: WorkerReply, transfer: Transferable[] = []) => self.postMessage(reply, transfer);
 
 function load(task: LoadedOperation): Promise<Operation> {
   const key = task.binding ?? `${task.moduleUrl} ${task.operationId}`;
@@ -80,6 +81,7 @@ async function save({ taskId, job }: SaveTask): Promise<void> {
 
 endWhenAsked();
 hasherStartedBy((ring) => void send({ type: "hasher", ring }));
+helpersStartedBy((start) => send({ type: "helper", start }, [start.jobs]));
 self.onmessage = async ({ data }: MessageEvent<Task | SaveTask | LoadTask>) => {
   if (data.type === "load") return await loadAhead(data);
   if (data.type === "save") return await save(data);

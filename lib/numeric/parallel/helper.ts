@@ -3,6 +3,7 @@
 /** A helper thread: runs the jobs it receives and ends after a time without jobs. */
 import { claimChunks, type Job } from "./job.ts";
 import { TASKS } from "./tasks.ts";
+import type { HelperStart } from "./team.ts";
 
 /** Long enough to serve consecutive calls, short enough not to delay the end of a program. */
 const IDLE_MS = 250;
@@ -16,9 +17,12 @@ function end() {
   self.close();
 }
 
-self.onmessage = ({ data }: MessageEvent<Int32Array | Job>) => {
-  clearTimeout(idle);
-  if (data instanceof Int32Array) gone = data;
-  else claimChunks(data, TASKS.get(data.task)!);
+self.onmessage = ({ data: start }: MessageEvent<HelperStart>) => {
+  gone = start.gone;
   idle = setTimeout(end, IDLE_MS);
+  start.jobs.onmessage = ({ data: job }: MessageEvent<Job>) => {
+    clearTimeout(idle);
+    claimChunks(job, TASKS.get(job.task)!);
+    idle = setTimeout(end, IDLE_MS);
+  };
 };
