@@ -147,8 +147,7 @@ Deno.test("manifests of the project are listed with the state of their files, an
   await Deno.writeTextFile(join(server.folder, "corpus.en"), "one\n\ntwo\n");
   const lines = prettyJson(makeLinesManifest(join(server.folder, "corpus.en")) as unknown as JsonObject);
   await Deno.writeTextFile(join(server.folder, "corpus.en.manifest.json"), lines);
-  // deno-lint-ignore no-explicit-any -- rows of a document
-  const rows = async (): Promise<any[]> => (await server.get("/api/data/sets")).json.sets;
+  const rows = async (): Promise<JsonObject[]> => (await server.get("/api/data/sets")).json.sets;
   const states = async () =>
     Object.fromEntries((await rows()).map(({ path, kind, state }) => [path, `${kind} ${state}`]));
   assert.deepEqual(await states(), {
@@ -161,13 +160,13 @@ Deno.test("manifests of the project are listed with the state of their files, an
     "other/x.manifest.json": "bits changed",
   });
   const manifest = await Deno.readFile(join(server.folder, "photos/manifest.json"));
-  const row = (await rows()).find(({ path }) => path === "photos/manifest.json");
+  const row = (await rows()).find(({ path }) => path === "photos/manifest.json")!;
   assert.deepEqual([row.id, row.sha256, Number(row.sample_count)], ["photos", sha256Hex(manifest), 2]);
   const { description, preview } = (await server.get("/api/data/preview?path=photos/manifest.json")).json;
   assert.deepEqual(preview.images.map(({ id }: { id: string }) => id), description.sample_ids);
   assert.equal(preview.images.length, 2);
 
-  const corpus = (await rows()).find(({ path }) => path === "corpus.en.manifest.json");
+  const corpus = (await rows()).find(({ path }) => path === "corpus.en.manifest.json")!;
   assert.deepEqual([corpus.id, corpus.sha256, Number(corpus.sample_count)], ["corpus.en", sha256Hex(lines), 2]);
 
   const code = (await server.get("/api/data/preview?path=other/code.alist")).json;

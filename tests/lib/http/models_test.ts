@@ -58,7 +58,7 @@ Deno.test("adapters are listed with what they ask for, and their operations can 
   assert.equal(row.status, "valid");
   assert.match(row.folder_sha256, /^[0-9a-f]{64}$/);
   assert.ok(row.permissions_requested && row.permissions_granted);
-  assert.ok(!JSON.stringify(row).includes(folder), "places on this machine are nobody's business");
+  assert.ok(!JSON.stringify(row).includes(folder), "the row names no folder of this machine");
   const ids = (await server.get("/api/ops")).json.operations.map(({ id }: { id: string }) => id);
   for (const { id } of row.operations) assert.ok(ids.includes(id), id);
   const recipe = await Deno.readTextFile(join(adapter, "recipe.yaml"));
