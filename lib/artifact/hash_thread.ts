@@ -77,6 +77,14 @@ export function startHasher(ring: HashRing): Worker {
   return worker;
 }
 
+/** Ends a thread that hashes, which sleeps in a wait that `Worker.terminate` does not end. */
+export function endHasher({ control }: HashRing): void {
+  Atomics.store(control, STATE, ENDED);
+  // No number of pieces: a thread that is about to wait does not.
+  Atomics.store(control, FILLED, -1);
+  Atomics.notify(control, FILLED);
+}
+
 const moduleUrl = () => new URL("./hash_worker.ts", import.meta.url);
 
 /**

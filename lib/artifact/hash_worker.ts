@@ -2,7 +2,6 @@
 /// <reference lib="deno.worker" />
 /** The thread that hashes the pieces of a ring; see `hash_thread.ts`. It ends after a time without streams. */
 import { createHash, type Hash } from "node:crypto";
-import { endWhenAsked } from "../contract/end_thread.ts";
 import {
   ABANDONED,
   DIGEST_BYTES,
@@ -19,13 +18,12 @@ import {
   wordsOf,
 } from "./hash_thread.ts";
 
-endWhenAsked();
 self.onmessage = ({ data: { control, bytes, digests } }: MessageEvent<HashRing>) => {
   const streams = new Map<number, Hash>();
   Atomics.store(control, READY, 1);
   Atomics.notify(control, READY);
   try {
-    for (let piece = 0;;) {
+    for (let piece = 0; Atomics.load(control, STATE) !== ENDED;) {
       if (Atomics.load(control, FILLED) === piece) {
         const waited = Atomics.wait(control, FILLED, piece, IDLE_MS);
         if (waited === "timed-out" && Atomics.compareExchange(control, STATE, IDLE, ENDED) === IDLE) break;

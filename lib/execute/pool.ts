@@ -2,7 +2,7 @@
  * A pool of worker threads, each running one step at a time. Threads start on demand and live until `close`. Starting a
  * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
-import { ENDED, startHasher, STATE } from "../artifact/hash_thread.ts";
+import { ENDED, endHasher, startHasher, STATE } from "../artifact/hash_thread.ts";
 import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
 import type { BundleJob } from "./bundle_files.ts";
@@ -265,9 +265,9 @@ export class WorkerPool {
     if (!this.#threads.includes(thread)) return;
     thread.beside = thread.beside.filter(({ hasEnded }) => !hasEnded());
     if (reply.type === "hasher") {
-      const { ring } = reply, worker = startHasher(ring);
-      const hasEnded = () => Atomics.load(ring.control, STATE) === ENDED;
-      thread.beside.push({ end: () => endThread(worker), hasEnded });
+      const { ring } = reply;
+      startHasher(ring);
+      thread.beside.push({ end: () => endHasher(ring), hasEnded: () => Atomics.load(ring.control, STATE) === ENDED });
     } else {
       const { gone } = reply.start, worker = startHelper(reply.start);
       // A helper has a timer, which wakes it in any case.
