@@ -4,6 +4,7 @@
  * neither waits for ever.
  */
 import type { Digest } from "../contract/names.ts";
+import { Thread } from "../numeric/parallel/thread.ts";
 
 /** The shared memory of a maker and a hasher. */
 export interface HashRing {
@@ -55,37 +56,6 @@ interface Hasher {
 }
 
 let running: Hasher | null = null;
-let startElsewhere: ((ring: HashRing) => undefined) | null = null;
-
-/**
- * Has the thread that hashes for this one started by the thread that started this one, which may be the main thread: a worker that
- * another worker starts waits for a debugger for half a second before its module and as long before its first message (Deno 2.9).
- * @param start sends the ring to a thread that calls `startHasher`
- */
-export function hasherStartedBy(start: (ring: HashRing) => undefined): void {
-  startElsewhere = start;
-}
-
-/** Starts the thread that hashes the pieces of a ring. */
-export function startHasher(ring: HashRing): Worker {
-  const worker = new Worker(moduleUrl(), { type: "module", name: "svc hash" });
-  worker.onerror = (event) => {
-    event.preventDefault();
-    Atomics.store(ring.control, STATE, ENDED);
-  };
-  worker.postMessage(ring);
-  return worker;
-}
-
-/** Ends a thread that hashes, which sleeps in a wait that `Worker.terminate` does not end. */
-export function endHasher({ control }: HashRing): void {
-  Atomics.store(control, STATE, ENDED);
-  // No number of pieces: a thread that is about to wait does not.
-  Atomics.store(control, FILLED, -1);
-  Atomics.notify(control, FILLED);
-}
-
-const moduleUrl = () => new URL("./hash_worker.ts", import.meta.url);
 
 /**
  * A new stream on the thread that hashes for this one, which ends after a time without streams.
@@ -141,7 +111,7 @@ const isUsable = ({ ring: { control } }: Hasher): boolean =>
   Atomics.compareExchange(control, STATE, IDLE, USED) !== ENDED;
 
 function start(): Hasher | null {
-  const url = moduleUrl();
+  const url = new URL("./hash_worker.ts", import.meta.url);
   // A refused module would be reported on the terminal, although the caller then hashes itself.
   if (url.protocol === "file:" && Deno.permissions.querySync({ name: "read", path: url }).state !== "granted") {
     return null;
@@ -151,13 +121,17 @@ function start(): Hasher | null {
     bytes: new Uint8Array(new SharedArrayBuffer(PIECE_BYTES * PIECES)),
     digests: new Uint8Array(new SharedArrayBuffer(DIGEST_BYTES * STREAMS)),
   };
-  ring.control[STATE] = USED;
-  const worker = startElsewhere === null ? startHasher(ring) : startElsewhere(ring);
-  if (Atomics.wait(ring.control, READY, 0, START_MS) !== "timed-out") {
+  const { control } = ring;
+  control[STATE] = USED;
+  // No number of pieces: a thread that is about to wait does not.
+  const ending = { words: control, values: [[STATE, ENDED], [FILLED, -1]] as const };
+  const thread = new Thread(url, { name: "svc hash", ending });
+  thread.onerror = () => void Atomics.store(control, STATE, ENDED);
+  thread.port.postMessage(ring);
+  if (Atomics.wait(control, READY, 0, START_MS) !== "timed-out") {
     return { ring, free: Array.from({ length: STREAMS }, (_, stream) => stream), filled: 0 };
   }
-  // A thread that starts too late ends as one without streams.
-  Atomics.store(ring.control, STATE, IDLE);
-  worker?.terminate();
+  // One that starts too late ends at once.
+  thread.end();
   return null;
 }

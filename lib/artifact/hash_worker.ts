@@ -2,6 +2,7 @@
 /// <reference lib="deno.worker" />
 /** The thread that hashes the pieces of a ring; see `hash_thread.ts`. It ends after a time without streams. */
 import { createHash, type Hash } from "node:crypto";
+import { closeOwnThread, serveStarter } from "../numeric/parallel/thread.ts";
 import {
   ABANDONED,
   DIGEST_BYTES,
@@ -18,7 +19,7 @@ import {
   wordsOf,
 } from "./hash_thread.ts";
 
-self.onmessage = ({ data: { control, bytes, digests } }: MessageEvent<HashRing>) => {
+serveStarter(({ control, bytes, digests }: HashRing) => {
   const streams = new Map<number, Hash>();
   Atomics.store(control, READY, 1);
   Atomics.notify(control, READY);
@@ -42,6 +43,6 @@ self.onmessage = ({ data: { control, bytes, digests } }: MessageEvent<HashRing>)
     // A maker that waits learns of a failure.
     Atomics.store(control, STATE, ENDED);
     Atomics.notify(control, HASHED);
-    self.close();
+    closeOwnThread();
   }
-};
+});

@@ -2,9 +2,9 @@
  * Reads an HDF5 file on a thread of its own, which ends with it: a file that stops the library, or takes too long, is an
  * error of that file alone. Where the runtime can restrict threads, this one may read that file and nothing else.
  */
-import { endThread } from "../contract/end_thread.ts";
-import { type Code, messageOf, SvcError } from "../contract/error.ts";
+import { type Code, SvcError } from "../contract/error.ts";
 import { canRestrictWorkers } from "../contract/isolation.ts";
+import { Thread } from "../numeric/parallel/thread.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
 import { type ArrayFile, type ArrayLimits, missingArray } from "./array_access.ts";
 import type { ByteSource } from "./byte_source.ts";
@@ -83,27 +83,16 @@ async function ask(request: Hdf5Request): Promise<Hdf5Reply> {
   const { file, name } = request, read = file instanceof Uint8Array ? false : [file.path];
   const unavailable = (why: string) =>
     new SvcError("runtime_unavailable", `Cannot open ${name}: the HDF5 library did not start: ${why}`);
-  let worker: Worker;
-  try {
-    worker = new Worker(new URL("./hdf5_worker.ts", import.meta.url), {
-      type: "module",
-      name: "svc hdf5",
-      ...(await canRestrictWorkers() ? { deno: { permissions: { read } } } : {}),
-    });
-  } catch (error) {
-    throw unavailable(messageOf(error));
-  }
+  const permissions = await canRestrictWorkers() ? { read } : undefined;
+  const thread = new Thread(new URL("./hdf5_worker.ts", import.meta.url), { name: "svc hdf5", permissions });
   const timer = setTimeout(() => reject(unavailable("it does not answer")), request.timeoutMs + MARGIN_MS);
   try {
-    worker.onmessage = ({ data }: MessageEvent<Hdf5Reply>) => resolve(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      reject(unavailable(event.message));
-    };
-    worker.postMessage(request);
+    thread.port.onmessage = ({ data }: MessageEvent<Hdf5Reply>) => resolve(data);
+    thread.onerror = (message) => reject(unavailable(message));
+    thread.port.postMessage(request);
     return await promise;
   } finally {
     clearTimeout(timer);
-    endThread(worker);
+    thread.end();
   }
 }

@@ -2,8 +2,8 @@
 /// <reference lib="deno.worker" />
 /** The thread that reads one HDF5 file; see `hdf5_file.ts`. */
 import { Script } from "node:vm";
-import { endWhenAsked } from "../contract/end_thread.ts";
 import { messageOf, SvcError } from "../contract/error.ts";
+import { serveStarter } from "../numeric/parallel/thread.ts";
 import { bytesOf, type NdArray } from "../numeric/array/ndarray.ts";
 import { type ByteSource, fileSource, memorySource } from "./byte_source.ts";
 import { loadHdf5, openHdf5 } from "./hdf5.ts";
@@ -21,8 +21,7 @@ const attempt = <T>(call: () => T): T | Refusal => {
   }
 };
 
-endWhenAsked();
-self.onmessage = async ({ data: request }: MessageEvent<Hdf5Request>) => {
+const send = serveStarter<Hdf5Request, Hdf5Reply>(async (request) => {
   const reply = await answer(request).catch((error): Refusal =>
     error instanceof SvcError ? refusal(error) : {
       code: "artifact_archive_invalid",
@@ -31,8 +30,8 @@ self.onmessage = async ({ data: request }: MessageEvent<Hdf5Request>) => {
     }
   );
   const values = "values" in reply ? [...reply.values.values()] : [];
-  self.postMessage(reply, values.flatMap((each) => "code" in each ? [] : [bytesOf(each).buffer]));
-};
+  send(reply, values.flatMap((each) => "code" in each ? [] : [bytesOf(each).buffer]));
+});
 
 async function answer({ file, name, wanted, limits, timeoutMs }: Hdf5Request): Promise<Hdf5Reply> {
   const hdf5 = await loadHdf5();

@@ -2,15 +2,11 @@
  * A pool of worker threads, each running one step at a time. Threads start on demand and live until `close`. Starting a
  * thread takes longer than most steps, so a waiting step gets a new one only when the running steps prove to be long.
  */
-import { ENDED, endHasher, startHasher, STATE } from "../artifact/hash_thread.ts";
-import { endThread } from "../contract/end_thread.ts";
 import { SvcError } from "../contract/error.ts";
+import { Thread } from "../numeric/parallel/thread.ts";
 import type { BundleJob } from "./bundle_files.ts";
-import { startHelper } from "../numeric/parallel/team.ts";
 import type {
   FailedReply,
-  HasherReply,
-  HelperReply,
   LoadedOperation,
   LoadTask,
   ProgressReply,
@@ -21,14 +17,12 @@ import type {
   WrittenStep,
 } from "./protocol.ts";
 
-interface Thread {
-  worker: Worker;
+interface StepThread {
+  worker: Thread;
   index: number;
   task: PendingTask | null;
   /** Bundles that wait for the disk. */
   saving: PendingTask[];
-  /** Threads that hash for it or help it, and end with it. */
-  beside: { end(): void; hasEnded(): boolean }[];
   /** Time when modules were loaded, or the later start of the current step; Infinity before. */
   since: number;
 }
@@ -72,31 +66,23 @@ export class StepFailure extends SvcError {
 }
 
 /** The first thread of a process, until a pool takes it, and when its modules were loaded. */
-let early: { worker: Worker; since: number } | undefined;
+let early: { worker: Thread; since: number } | undefined;
 
 /** Starts a thread before there is a pool, so that it loads while the program does. */
 export function startEarly(): void {
   const started = early = { worker: newWorker(), since: Infinity };
-  started.worker.onmessage = () => started.since = performance.now();
+  started.worker.port.onmessage = () => started.since = performance.now();
   // A pool then starts another one, and reports the failure.
-  started.worker.onerror = (event) => {
-    event.preventDefault();
-    early = undefined;
-  };
+  started.worker.onerror = () => early = undefined;
 }
 
-const newWorker = () => new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc step" });
-
-function end({ worker, beside }: Thread): void {
-  endThread(worker);
-  for (const other of beside) other.end();
-}
+const newWorker = () => new Thread(new URL("./worker.ts", import.meta.url), { name: "svc step" });
 
 /** A step that runs for this time counts as long. */
 const LONG_STEP_MS = 25;
 
 export class WorkerPool {
-  readonly #threads: Thread[] = [];
+  readonly #threads: StepThread[] = [];
   readonly #queue: PendingTask[] = [];
   readonly #processors = navigator.hardwareConcurrency || 1;
   #growth: ReturnType<typeof setTimeout> | undefined;
@@ -118,7 +104,7 @@ export class WorkerPool {
   /** Loads operations that are about to run on the first thread. */
   load(operations: LoadedOperation[]): void {
     this.warmUp();
-    this.#threads[0].worker.postMessage({ type: "load", operations } satisfies LoadTask);
+    this.#threads[0].worker.port.postMessage({ type: "load", operations } satisfies LoadTask);
   }
 
   /**
@@ -202,12 +188,12 @@ export class WorkerPool {
     this.#dispatch();
   }
 
-  #assign(thread: Thread, pending: PendingTask): void {
+  #assign(thread: StepThread, pending: PendingTask): void {
     thread.task = pending;
     pending.thread = thread.index;
     pending.startedAt = performance.now();
     if (thread.since < Infinity) thread.since = pending.startedAt;
-    thread.worker.postMessage(pending.task);
+    thread.worker.port.postMessage(pending.task);
     pending.task = null;
   }
 
@@ -216,31 +202,27 @@ export class WorkerPool {
     clearTimeout(this.#growth);
     this.#growth = undefined;
     this.#queue.length = 0;
-    this.#threads.splice(0).forEach(end);
+    for (const { worker } of this.#threads.splice(0)) worker.end();
   }
 
-  #spawn(): Thread {
+  #spawn(): StepThread {
     const { worker, since } = early ?? { worker: newWorker(), since: Infinity };
     early = undefined;
     const used = new Set(this.#threads.map((thread) => thread.index));
     let index = 0;
     while (used.has(index)) index++;
-    const thread: Thread = { worker, index, task: null, saving: [], beside: [], since };
-    worker.onmessage = ({ data }: MessageEvent<WorkerReply>) => this.#receive(thread, data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      this.#lose(thread, event.message);
-    };
+    const thread: StepThread = { worker, index, task: null, saving: [], since };
+    worker.port.onmessage = ({ data }: MessageEvent<WorkerReply>) => this.#receive(thread, data);
+    worker.onerror = (message) => this.#lose(thread, message);
     this.#threads.push(thread);
     return thread;
   }
 
-  #receive(thread: Thread, reply: WorkerReply): void {
+  #receive(thread: StepThread, reply: WorkerReply): void {
     if (reply.type === "ready") {
       thread.since = performance.now();
       return;
     }
-    if (reply.type === "hasher" || reply.type === "helper") return this.#startBeside(thread, reply);
     const { taskId } = reply, saved = thread.saving.findIndex((one) => one.taskId === taskId);
     const task = saved < 0 ? thread.task : thread.saving.splice(saved, 1)[0];
     if (task?.taskId !== taskId) return;
@@ -260,30 +242,15 @@ export class WorkerPool {
     if (task === thread.task) this.#release(thread);
   }
 
-  #startBeside(thread: Thread, reply: HasherReply | HelperReply): void {
-    // A message of a thread that was ended meanwhile starts none.
-    if (!this.#threads.includes(thread)) return;
-    thread.beside = thread.beside.filter(({ hasEnded }) => !hasEnded());
-    if (reply.type === "hasher") {
-      const { ring } = reply;
-      startHasher(ring);
-      thread.beside.push({ end: () => endHasher(ring), hasEnded: () => Atomics.load(ring.control, STATE) === ENDED });
-    } else {
-      const { gone } = reply.start, worker = startHelper(reply.start);
-      // A helper has a timer, which wakes it in any case.
-      thread.beside.push({ end: () => worker.terminate(), hasEnded: () => Atomics.load(gone, 0) === 1 });
-    }
-  }
-
-  #release(thread: Thread): void {
+  #release(thread: StepThread): void {
     thread.task = null;
     this.#dispatch();
   }
 
   /** A thread that ended by an error outside a step's handling fails its step; a new one starts on demand. */
-  #lose(thread: Thread, message: string): void {
+  #lose(thread: StepThread, message: string): void {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
-    end(thread);
+    thread.worker.end();
     for (const task of [...thread.saving, ...thread.task === null ? [] : [thread.task]]) {
       task.written.reject(
         new StepFailure({

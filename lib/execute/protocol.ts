@@ -1,10 +1,8 @@
 /**
  * Messages between the scheduler and its worker threads. Typed documents travel as JSON text, arrays in shared memory.
  */
-import type { HashRing } from "../artifact/hash_thread.ts";
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import type { Code, SourceLocation } from "../contract/error.ts";
-import type { HelperStart } from "../numeric/parallel/team.ts";
 import type { BundleJob } from "./bundle_files.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
@@ -172,22 +170,8 @@ export interface ReadyReply {
   type: "ready";
 }
 
-/** A thread that hashes for this one is wanted; see `hash_thread.ts`. */
-export interface HasherReply {
-  type: "hasher";
-  ring: HashRing;
-}
-
-/** A thread that helps this one is wanted; see `team.ts`. */
-export interface HelperReply {
-  type: "helper";
-  start: HelperStart;
-}
-
 export type WorkerReply =
   | ReadyReply
-  | HasherReply
-  | HelperReply
   | FreeReply
   | WrittenReply
   | FailedReply

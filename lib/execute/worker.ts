@@ -2,16 +2,14 @@
 /// <reference lib="deno.worker" />
 /** Worker thread of the executor: loads operations on first use and runs one step at a time. */
 import { ownPlace } from "../artifact/code_place.ts";
-import { hasherStartedBy } from "../artifact/hash_thread.ts";
-import { endWhenAsked } from "../contract/end_thread.ts";
 import { setProgramFolder } from "../artifact/program.ts";
 import { messageOf, type SourceLocation, SvcError } from "../contract/error.ts";
 import { asObject, parseJson } from "../contract/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import { exportedOperation } from "../contract/registry.ts";
 import { codeOf } from "../contract/system_error.ts";
+import { serveStarter } from "../numeric/parallel/thread.ts";
 import type { JsonObject } from "../contract/value.ts";
-import { helpersStartedBy } from "../numeric/parallel/team.ts";
 import { collectDropped, dropShared } from "./memory.ts";
 import {
   type LoadedOperation,
@@ -40,8 +38,6 @@ async function loadOperation({ moduleUrl, operationId, binding }: LoadedOperatio
   }
   return operation;
 }
-
-const send = (reply: WorkerReply, transfer: Transferable[] = []) => self.postMessage(reply, transfer);
 
 function load(task: LoadedOperation): Promise<Operation> {
   const key = task.binding ?? `${task.moduleUrl} ${task.operationId}`;
@@ -79,10 +75,7 @@ async function save({ taskId, job }: SaveTask): Promise<void> {
   }
 }
 
-endWhenAsked();
-hasherStartedBy((ring) => void send({ type: "hasher", ring }));
-helpersStartedBy((start) => send({ type: "helper", start }, [start.jobs]));
-self.onmessage = async ({ data }: MessageEvent<Task | SaveTask | LoadTask>) => {
+const send = serveStarter<Task | SaveTask | LoadTask, WorkerReply>(async (data) => {
   if (data.type === "load") return await loadAhead(data);
   if (data.type === "save") return await save(data);
   const { taskId, chain, steps } = data;
@@ -110,6 +103,6 @@ self.onmessage = async ({ data }: MessageEvent<Task | SaveTask | LoadTask>) => {
     const again = thrown instanceof RunAgain, error = again ? thrown.cause : thrown;
     fail(taskId, error, { again, location: ownPlace(error, steps[0].projectRoot) });
   }
-};
+});
 
 send({ type: "ready" });

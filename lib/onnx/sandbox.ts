@@ -4,8 +4,8 @@
  * The sandbox: a worker without permissions that holds the engine and its sessions. The engine limits the memory of a
  * session; the watchdog of `guard` interrupts a call, because a looping thread survives the termination of its worker.
  */
-import { endWhenAsked } from "../contract/end_thread.ts";
 import { messageOf } from "../contract/error.ts";
+import { serveStarter } from "../numeric/parallel/thread.ts";
 import { type BoundedEngine, createEngine, type EngineSession, loadPackage } from "./engine.ts";
 import { createGuard } from "./guard.ts";
 import type { SandboxFailure, SandboxReply, SandboxRequest, SandboxValue } from "./sandbox_protocol.ts";
@@ -62,14 +62,13 @@ function failureOf(error: unknown): SandboxFailure {
   return { error: messageOf(error), exceeded, broken: error instanceof WebAssembly.RuntimeError };
 }
 
-endWhenAsked();
-self.onmessage = async ({ data: request }: MessageEvent<SandboxRequest>) => {
+const sendReply = serveStarter<SandboxRequest, SandboxReply>(async (request) => {
   const send = (reply: { value: SandboxValue } | SandboxFailure, transfer: ArrayBuffer[] = []) =>
-    self.postMessage({ ...reply, heldBytes: engine?.heldBytes() ?? 0 } satisfies SandboxReply, transfer);
+    sendReply({ ...reply, heldBytes: engine?.heldBytes() ?? 0 }, transfer);
   try {
     const [value, transfer] = await serve(request);
     send({ value }, transfer);
   } catch (error) {
     send(failureOf(error));
   }
-};
+});

@@ -6,10 +6,10 @@
  *
  * Equal models and inputs give identical bytes in every run, process and thread.
  */
-import { endThread } from "../contract/end_thread.ts";
 import { type Code, messageOf, SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import type { Cancellation } from "../contract/operation.ts";
+import { Thread } from "../numeric/parallel/thread.ts";
 import type { NdArray } from "../numeric/array/ndarray.ts";
 import { engineBinary, type EngineSession } from "./engine.ts";
 import { canRestrictWorkers, ISOLATION_HINT } from "../contract/isolation.ts";
@@ -208,7 +208,7 @@ class Sandbox {
   /** Owner of the open sessions; undefined without one. */
   owner: object | undefined;
   #holders = 0;
-  #worker: Worker | undefined;
+  #worker: Thread | undefined;
   readonly #limits: SessionLimits;
   /** The pending reply. */
   #reply: PromiseWithResolvers<SandboxValue> | undefined;
@@ -250,22 +250,15 @@ class Sandbox {
   }
 
   #startWorker(): void {
-    this.#worker = new Worker(new URL("./sandbox.ts", import.meta.url), {
-      type: "module",
-      name: "svc onnx",
-      deno: { permissions: "none" },
-    });
-    this.#worker.onmessage = ({ data: reply }: MessageEvent<SandboxReply>) => {
+    this.#worker = new Thread(new URL("./sandbox.ts", import.meta.url), { name: "svc onnx", permissions: "none" });
+    this.#worker.port.onmessage = ({ data: reply }: MessageEvent<SandboxReply>) => {
       this.heldBytes = reply.heldBytes;
       if ("value" in reply) return this.#reply?.resolve(reply.value);
       const exceeded = reply.exceeded === undefined ? null : this.#exceeded(reply.exceeded);
       this.#reply?.reject(exceeded ?? new Error(reply.error));
       if (exceeded !== null || reply.broken) this.end(exceeded ?? reply.error);
     };
-    this.#worker.onerror = (event) => {
-      event.preventDefault();
-      this.end(event.message);
-    };
+    this.#worker.onerror = (message) => this.end(message);
   }
 
   fits({ call_timeout_s, memory_mb }: SessionLimits): boolean {
@@ -285,7 +278,7 @@ class Sandbox {
       : reason;
     sandboxes.delete(this);
     clearInterval(this.#watch);
-    if (this.#worker !== undefined) endThread(this.#worker);
+    this.#worker?.end();
     this.#reply?.reject(this.#reason);
     this.#loaded.clear();
   }
@@ -398,7 +391,7 @@ class Sandbox {
       // No model has run when the sandbox starts.
       if (request.type !== "start") call.deadline = performance.now() + 1000 * this.#limits.call_timeout_s;
       this.#reply = Promise.withResolvers();
-      this.#worker!.postMessage(request, transfer);
+      this.#worker!.port.postMessage(request, transfer);
       return await this.#reply.promise;
     } finally {
       this.#watched.delete(call);

@@ -1,6 +1,6 @@
 /** The main thread's side of a job thread, which runs one job at a time. Its worker ends after an idle time. */
-import { endThread } from "../../contract/end_thread.ts";
 import { parseJson } from "../../contract/json.ts";
+import { Thread } from "../../numeric/parallel/thread.ts";
 import type { SessionData } from "../../api/core.ts";
 import type { JobCommand, JobMessage, JobOutcome, JobTask, Report } from "./types.ts";
 
@@ -16,7 +16,7 @@ const IDLE_MS = 5000;
 export class JobThread {
   readonly #session: SessionData;
   readonly #idle: { onEnd(): void; ms: number };
-  #worker: Worker | null = null;
+  #worker: Thread | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #current: Current | null = null;
 
@@ -47,19 +47,16 @@ export class JobThread {
 
   close(): void {
     clearTimeout(this.#timer);
-    if (this.#worker !== null) endThread(this.#worker);
+    this.#worker?.end();
     this.#worker = null;
     this.#current?.ended.reject(new Error("The job thread was closed"));
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc job" });
-    worker.onmessage = ({ data }: MessageEvent<JobMessage>) => this.#receive(data);
-    worker.onerror = (event) => {
-      event.preventDefault();
-      this.#current?.ended.reject(new Error(`The job thread ended: ${event.message}`));
-    };
-    worker.postMessage({ type: "open", session: this.#session } satisfies JobCommand);
+  #start(): Thread {
+    const worker = new Thread(new URL("./worker.ts", import.meta.url), { name: "svc job" });
+    worker.port.onmessage = ({ data }: MessageEvent<JobMessage>) => this.#receive(data);
+    worker.onerror = (message) => this.#current?.ended.reject(new Error(`The job thread ended: ${message}`));
+    worker.port.postMessage({ type: "open", session: this.#session } satisfies JobCommand);
     return worker;
   }
 
@@ -69,7 +66,7 @@ export class JobThread {
   }
 
   #send(command: JobCommand): void {
-    this.#worker?.postMessage(command);
+    this.#worker?.port.postMessage(command);
   }
 
   #receive(message: JobMessage): void {

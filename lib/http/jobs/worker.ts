@@ -1,8 +1,8 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** The thread of a job: it plans, schedules steps over threads of its own, and reports. */
-import { endWhenAsked } from "../../contract/end_thread.ts";
 import { canonicalJson } from "../../contract/json.ts";
+import { serveStarter } from "../../numeric/parallel/thread.ts";
 import { createCancellation } from "../../execute/cancellation.ts";
 import type { CancellationToken } from "../../execute/types.ts";
 import { Session } from "../../api/session.ts";
@@ -18,10 +18,7 @@ let session: Session | undefined;
 let opening: Promise<void> | undefined;
 let current: { jobId: string; cancellation: CancellationToken } | undefined;
 
-const send = (message: JobMessage) => self.postMessage(message);
-
-endWhenAsked();
-self.onmessage = ({ data: command }: MessageEvent<JobCommand>) => {
+const send = serveStarter<JobCommand, JobMessage>((command) => {
   switch (command.type) {
     case "open":
       session = new Session({ ...command.session, idleMs: IDLE_MS });
@@ -33,7 +30,7 @@ self.onmessage = ({ data: command }: MessageEvent<JobCommand>) => {
     case "start":
       return void start(command.task);
   }
-};
+});
 
 async function start(task: JobTask): Promise<void> {
   const { jobId } = task;

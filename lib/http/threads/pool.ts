@@ -2,9 +2,9 @@
  * Threads that compile, plan, hash and decode, so that the main thread only routes and streams. They start at the first
  * request that needs one and end after an idle time; each takes any number of requests at once and works on them in turn.
  */
-import { endThread } from "../../contract/end_thread.ts";
 import { SvcError } from "../../contract/error.ts";
 import { canonicalJson, parseJson } from "../../contract/json.ts";
+import { Thread } from "../../numeric/parallel/thread.ts";
 import type { SessionData } from "../../api/core.ts";
 import { errorOf } from "../problem.ts";
 import type { PlainReply, PlainRequest, ThreadCommand, ThreadInput, ThreadMessage, ThreadResult } from "./protocol.ts";
@@ -20,8 +20,8 @@ const PLANNERS: ReadonlySet<string> = new Set(["admit", "post /api/recipe/check"
 
 const closed = () => new SvcError("shutting_down", "Cannot answer: the server is shutting down");
 
-interface Thread {
-  worker: Worker;
+interface LibraryThread {
+  worker: Thread;
   pending: Map<number, PromiseWithResolvers<ThreadMessage>>;
   idle: ReturnType<typeof setTimeout> | undefined;
 }
@@ -37,7 +37,7 @@ export interface ThreadPoolOptions {
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
   readonly #idle: { onEnd(): void; ms: number };
-  readonly #threads: Thread[] = [];
+  readonly #threads: LibraryThread[] = [];
   #nextId = 1;
   #closed = false;
 
@@ -85,51 +85,50 @@ export class ThreadPool {
     const answered = Promise.withResolvers<ThreadMessage>();
     clearTimeout(thread.idle);
     thread.pending.set(command.id, answered);
-    thread.worker.postMessage(command);
+    thread.worker.port.postMessage(command);
     const message = await answered.promise;
     if (message.type === "error") throw errorOf(message.error);
     return message;
   }
 
   /** Requests do not queue on the first of several threads, so that the admission of a job waits for one at most. */
-  #leastBusy(type: ThreadCommand["type"]): Thread {
+  #leastBusy(type: ThreadCommand["type"]): LibraryThread {
     const [first, ...others] = this.#threads;
     if (type === "task" || others.length === 0) return first;
     return others.reduce((best, thread) => (thread.pending.size < best.pending.size ? thread : best));
   }
 
-  #spawn(): Thread {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module", name: "svc library" });
-    const thread: Thread = { worker, pending: new Map(), idle: undefined };
-    worker.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
+  #spawn(): LibraryThread {
+    const worker = new Thread(new URL("./worker.ts", import.meta.url), { name: "svc library" });
+    const thread: LibraryThread = { worker, pending: new Map(), idle: undefined };
+    worker.port.onmessage = ({ data }: MessageEvent<ThreadMessage>) => {
       thread.pending.get(data.id)?.resolve(data);
       thread.pending.delete(data.id);
       if (thread.pending.size === 0) thread.idle = setTimeout(() => this.#end(thread), this.#idle.ms);
     };
-    worker.onerror = (event) => {
-      event.preventDefault();
+    worker.onerror = (message) => {
       this.#remove(thread);
-      this.#lose(thread, new Error(`The library thread ended: ${event.message}`));
+      this.#lose(thread, new Error(`The library thread ended: ${message}`));
     };
-    worker.postMessage({ type: "open", session: this.#options.session } satisfies ThreadInput);
+    worker.port.postMessage({ type: "open", session: this.#options.session } satisfies ThreadInput);
     this.#threads.push(thread);
     return thread;
   }
 
-  #end(thread: Thread): void {
+  #end(thread: LibraryThread): void {
     this.#remove(thread);
-    endThread(thread.worker);
+    thread.worker.end();
     this.#idle.onEnd();
   }
 
-  #remove(thread: Thread): void {
+  #remove(thread: LibraryThread): void {
     const at = this.#threads.indexOf(thread);
     if (at >= 0) this.#threads.splice(at, 1);
   }
 
-  #lose(thread: Thread, why: Error): void {
+  #lose(thread: LibraryThread, why: Error): void {
     clearTimeout(thread.idle);
-    endThread(thread.worker);
+    thread.worker.end();
     for (const { reject } of thread.pending.values()) reject(why);
     thread.pending.clear();
   }

@@ -1,7 +1,7 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** A library thread: performs the commands of the main thread with a session of its own. */
-import { endWhenAsked } from "../../contract/end_thread.ts";
+import { serveStarter } from "../../numeric/parallel/thread.ts";
 import { Session } from "../../api/session.ts";
 import { errorRecord } from "../problem.ts";
 import { performCommand } from "./perform.ts";
@@ -11,10 +11,7 @@ let session: Session | undefined;
 /** Commands may come while the session opens. */
 let opening = Promise.resolve();
 
-const send = (message: ThreadMessage, transfer: Transferable[] = []) => self.postMessage(message, transfer);
-
-endWhenAsked();
-self.onmessage = async ({ data: command }: MessageEvent<ThreadInput>) => {
+const send = serveStarter<ThreadInput, ThreadMessage>(async (command) => {
   if (command.type === "open") {
     session = new Session(command.session);
     opening = session.openProgram();
@@ -30,4 +27,4 @@ self.onmessage = async ({ data: command }: MessageEvent<ThreadInput>) => {
   } catch (error) {
     send({ id: command.id, type: "error", error: errorRecord(error) });
   }
-};
+});

@@ -1,9 +1,9 @@
 /// <reference no-default-lib="true" />
 /// <reference lib="deno.worker" />
 /** A helper thread: runs the jobs it receives and ends after a time without jobs. */
+import { closeOwnThread, serveStarter } from "./thread.ts";
 import { claimChunks, type Job } from "./job.ts";
 import { TASKS } from "./tasks.ts";
-import type { HelperStart } from "./team.ts";
 
 /** Long enough to serve consecutive calls, short enough not to delay the end of a program. */
 const IDLE_MS = 250;
@@ -14,15 +14,12 @@ let idle: ReturnType<typeof setTimeout> | undefined;
 
 function end() {
   Atomics.store(gone, 0, 1);
-  self.close();
+  closeOwnThread();
 }
 
-self.onmessage = ({ data: start }: MessageEvent<HelperStart>) => {
-  gone = start.gone;
+serveStarter((message: Int32Array | Job) => {
+  clearTimeout(idle);
+  if (message instanceof Int32Array) gone = message;
+  else claimChunks(message, TASKS.get(message.task)!);
   idle = setTimeout(end, IDLE_MS);
-  start.jobs.onmessage = ({ data: job }: MessageEvent<Job>) => {
-    clearTimeout(idle);
-    claimChunks(job, TASKS.get(job.task)!);
-    idle = setTimeout(end, IDLE_MS);
-  };
-};
+});

@@ -6,36 +6,16 @@
  * closes them. The caller never waits for a helper to start: it runs chunks itself meanwhile, all of them if no thread
  * can be started. Starting one takes the caller about 20 ms.
  */
+import { Thread } from "./thread.ts";
 import { awaitChunks, claimChunks, newJob, type Task } from "./job.ts";
 
-/** What a helper is started with. */
-export interface HelperStart {
-  /** 1 when the helper takes no more jobs. */
-  gone: Int32Array;
-  /** Gives it jobs. */
-  jobs: MessagePort;
+interface Helper {
+  thread: Thread;
+  /** 1 when it takes no more jobs. */
+  gone: Int32Array<SharedArrayBuffer>;
 }
 
-const helpers: HelperStart[] = [];
-let startElsewhere: ((start: HelperStart) => void) | null = null;
-
-/** As `hasherStartedBy`: has helpers of this thread started by the thread that started this one. */
-export function helpersStartedBy(start: (start: HelperStart) => void): void {
-  startElsewhere = start;
-}
-
-/** Starts a helper for a thread, which may be another one. */
-export function startHelper(start: HelperStart): Worker {
-  const worker = new Worker(moduleUrl(), { type: "module", name: "svc helper" });
-  worker.onerror = (event) => {
-    event.preventDefault();
-    Atomics.store(start.gone, 0, 1);
-  };
-  worker.postMessage(start, [start.jobs]);
-  return worker;
-}
-
-const moduleUrl = () => new URL("./helper.ts", import.meta.url);
+const helpers: Helper[] = [];
 
 /** Threads that can run at once. */
 export function availableThreads(): number {
@@ -43,7 +23,7 @@ export function availableThreads(): number {
 }
 
 /** Whether a helper takes jobs. */
-const runs = (helper: HelperStart) => Atomics.load(helper.gone, 0) === 0;
+const runs = (helper: Helper) => Atomics.load(helper.gone, 0) === 0;
 
 /** Starting a helper takes as long as this many of the shortest jobs that are worth sharing with a running one. */
 const START = 32;
@@ -62,15 +42,16 @@ export function worthwhileThreads(size: number, least: number, threads: number):
 }
 
 /** The helper of a number, started on first use; undefined if this program may not start it. */
-function helper(number: number): HelperStart | undefined {
+function helper(number: number): Helper | undefined {
   const known = helpers[number];
   if (known && runs(known)) return known;
-  const url = moduleUrl();
+  const url = new URL("./helper.ts", import.meta.url);
   // A refused module would be reported on the terminal, although the caller then does all the work.
   if (url.protocol === "file:" && Deno.permissions.querySync({ name: "read", path: url }).state !== "granted") return;
-  const { port1, port2 } = new MessageChannel(), gone = new Int32Array(new SharedArrayBuffer(4));
-  (startElsewhere ?? startHelper)({ gone, jobs: port2 });
-  return helpers[number] = { gone, jobs: port1 };
+  const thread = new Thread(url, { name: "svc helper" }), gone = new Int32Array(new SharedArrayBuffer(4));
+  thread.onerror = () => void Atomics.store(gone, 0, 1);
+  thread.port.postMessage(gone);
+  return helpers[number] = { thread, gone };
 }
 
 /**
@@ -81,7 +62,7 @@ function helper(number: number): HelperStart | undefined {
  */
 export function runChunks<Args>(task: Task<Args>, args: Args, chunks: number, threads: number): number {
   const job = newJob(task, args, chunks);
-  for (let i = 0; i < Math.min(threads, chunks) - 1; i++) helper(i)?.jobs.postMessage(job);
+  for (let i = 0; i < Math.min(threads, chunks) - 1; i++) helper(i)?.thread.port.postMessage(job);
   const own = claimChunks(job, task);
   awaitChunks(job);
   return own;
