@@ -1,12 +1,19 @@
-/** Every benchmark program runs, at a tiny size: the working program is under test, its times are not. */
+/**
+ * Every benchmark program runs, at a tiny size: the working program is under test, its times are not. Programs that take seconds even
+ * so run under `deno task soak whole`: their words, browsers, compilers and rows have tests of their own, and types are checked.
+ */
 import assert from "node:assert/strict";
 // Its process of commands ends after the tests: a module that a test loads cannot define that.
 import "./support/cli.ts";
+import { FULL_SIZE } from "./support/reduced_sizes.ts";
 
 Deno.env.set("SVC_BENCH_SIZE", "tiny");
 const BENCHES = new URL("./bench/", import.meta.url);
 
-for (const { name } of [...Deno.readDirSync(BENCHES)].filter(({ name }) => name.endsWith("_bench.ts"))) {
+const LONG = ["native", "overhead", "page", "rows", "tasks"].map((name) => `${name}_bench.ts`);
+
+const programs = [...Deno.readDirSync(BENCHES)].map(({ name }) => name).filter((name) => name.endsWith("_bench.ts"));
+for (const name of programs.filter((name) => FULL_SIZE || !LONG.includes(name))) {
   Deno.test(`${name} runs`, { sanitizeOps: false, sanitizeResources: false }, async () => {
     const lines: string[] = [];
     const { log, table } = console;
@@ -22,6 +29,10 @@ for (const { name } of [...Deno.readDirSync(BENCHES)].filter(({ name }) => name.
     assert.ok(lines.length > 0, "it reports something");
   });
 }
+
+Deno.test("the programs that run in whole alone are there", () => {
+  assert.deepEqual(LONG.filter((name) => !programs.includes(name)), []);
+});
 
 Deno.test("two reports are compared row by row", async () => {
   const folder = await Deno.makeTempDir({ prefix: "svc-bench-" });

@@ -11,7 +11,7 @@ Deno.test("no known and no random input ends in a defect, a hang or an unbounded
       "--no-check",
       fromFileUrl(new URL("./fuzz/fuzz.ts", import.meta.url)),
       "--cases",
-      String(sizeOf(20, 100)),
+      String(sizeOf(6, 100)),
       "--seed",
       "1",
     ],

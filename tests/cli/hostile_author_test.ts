@@ -7,7 +7,7 @@ import { casesOf, faultsOf, hostileProject } from "../support/hostile_documents.
 import { inFolder } from "../support/cli.ts";
 
 /** Changed documents, each read by one command. */
-const CASES = Number(Deno.env.get("SVC_HOSTILE_CASES") ?? 36);
+const CASES = Number(Deno.env.get("SVC_HOSTILE_CASES") ?? 12);
 
 Deno.test(
   "documents of a hostile author change nothing outside, and every command ends with a code",

@@ -14,6 +14,7 @@ import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { FULL_SIZE, reducedSizes, type Step } from "../support/reduced_sizes.ts";
 import { KEYS, testStore } from "../support/s3.ts";
+import { performer, quoted } from "../support/shell.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 
 /** Blocks that need what a test does not have: a cluster, the network, PyTorch, a terminal or minutes of computation. */
@@ -68,13 +69,9 @@ const blocks = new Map(
 );
 const runHere = ({ language, note }: Block) => note === undefined && ["sh", "yaml", "ts"].includes(language);
 
-const quoted = (words: string[]) => words.map((word) => `'${word}'`).join(" ");
-
-const PROCESS = `exec ${quoted([Deno.execPath(), ...CLI_ARGS])} "$@"`;
-
 /**
- * Matrices of shipped recipes, and their last points: a document runs the ends of each with few items, and all points as printed
- * under `deno task soak whole`.
+ * Matrices of shipped recipes, and their last points: a document runs the last point of the first one with few items, expands the
+ * others, and runs all points as printed under `deno task soak whole`. The recipes run in tests/recipes.
  */
 const LAST_POINTS: Record<string, number> = {
   "ai_phy.bit_transport.nr_adapted_moving_link": 9,
@@ -90,7 +87,7 @@ const LAST_POINTS: Record<string, number> = {
 };
 
 /** A matrix of a shipped recipe with the options that make it shorter. */
-function endsOf(id: string): string {
+function endOf(id: string): string {
   const name = id.split(".").at(-1)!;
   const [file] = ["", "recipe_starters/"].map((folder) => join(ROOT_PATH, `recipes/${folder}${name}.yaml`)).filter(
     exists,
@@ -99,13 +96,17 @@ function endsOf(id: string): string {
   const settings = Object.entries(reducedSizes(name, steps)).flatMap(([step, params]) =>
     Object.entries(params).map(([param, value]) => ` --set ${step}.${param}=${JSON.stringify(value)}`)
   );
-  return `${id} --points 0,${LAST_POINTS[id]}${settings.join("")}`;
+  return `${id} --points ${LAST_POINTS[id]}${settings.join("")}`;
 }
 
 /** What else makes documents shorter: fewer replicates and points, which their later commands read. */
 const SHORTER: readonly [RegExp, string][] = [
-  [/\bbenchmark run first_comparison(?![^#\n]*--(?:replicates|until))/g, "$& --replicates 2"],
-  [/--until-errors 100 --max-bits 300000(?= --parallel-points)/g, "$& --replicates 2"],
+  [/\bbenchmark run first_comparison(?![^#\n]*--(?:replicates|until))/g, "$& --replicates 1"],
+  [/(?<=benchmark run first_comparison --replicates )2/g, "1"],
+  [/--until-errors 100 --max-bits 300000(?= --parallel-points)/g, "$& --replicates 1"],
+  [/(?<=--peers rule\/\d --until-errors )100\b/g, "20"],
+  // One photograph of four, where no word of the document is about the others.
+  [/(?<=recipe run (?:recipes\/)?quickstart(?:\.yaml)?)(?= *(?:#|$|--))/gm, " --set data.image_ids=camera"],
   [/\brun-matrix first_link(?! --points)/g, "$& --points 0,8,9,17"],
   [
     /(?<=runMatrix\(await Deno\.readTextFile\("recipes\/first_link\.yaml"\))\)/g,
@@ -114,62 +115,44 @@ const SHORTER: readonly [RegExp, string][] = [
   [/(?<=\breplicates:? )10\b/g, "3"],
   [/(?<=sample: \{n: )40\b/g, "12"],
 ];
-const shorter = (text: string): string =>
-  FULL_SIZE ? text : SHORTER.reduce(
-    (made, [found, replacement]) => made.replaceAll(found, replacement),
-    text.replaceAll(/(?<=run-matrix )([\w.]+)(?= *(#|$))/gm, (id) => id in LAST_POINTS ? endsOf(id) : id),
-  );
+function shorter(text: string): string {
+  if (FULL_SIZE) return text;
+  let seen = 0;
+  const fewer = text.replaceAll(/run-matrix ([\w.]+)(?= *(#|$))/gm, (command, id) => {
+    if (!(id in LAST_POINTS)) return command;
+    return seen++ === 0 ? `run-matrix ${endOf(id)}` : `expand-matrix ${id}`;
+  });
+  return SHORTER.reduce((made, [found, replacement]) => made.replaceAll(found, replacement), fewer);
+}
+
+/** What a document shows: files, scripts, and the commands by their words and options, without names and values. */
+function formsOf(found: readonly Block[]): string[] {
+  return found.flatMap(({ language, body }) => language === "sh" ? body.split("\n").map(formOf) : [body]);
+}
+function formOf(line: string): string {
+  const command = line.replace(/ +#.*$/, ""), words = /^svc (?:--[a-z-]+ \S+ )*([a-z-]+ [a-z-]+)/.exec(command)?.[1];
+  return words === undefined ? command : [words, ...(command.match(/ --[a-z-]+/g) ?? []).sort()].join("");
+}
 
 /**
- * Performs the commands of the script of a document: each connection sends its folder, the number of arguments, the
- * arguments, the environment and an empty word, with a NUL after each, and gets a line with the exit code, standard error in base64
- * as a line, and standard output in base64. What a command starts itself, and a server, is a process of its own.
+ * Documents all of whose forms others show that run: they plan where they run recipes, and expand matrices; they run as printed
+ * under `deno task soak whole`.
  */
-function performer(): AsyncDisposable & { command: string } {
-  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  const answer = async (connection: Deno.TcpConn) => {
-    try {
-      let text = "";
-      for await (const part of connection.readable.pipeThrough(new TextDecoderStream(), { preventCancel: true })) {
-        const words = (text += part).split("\0"), count = Number(words[1]), end = words.indexOf("", 2 + count);
-        if (end < 0 || end === words.length - 1) continue;
-        const env = Object.fromEntries(
-          words.slice(2 + count, end).map((
-            word,
-          ) => [word.slice(0, word.indexOf("=")), word.slice(word.indexOf("=") + 1)]),
-        );
-        const { code, stdout, stderr } = await svc(words.slice(2, 2 + count), {
-          cwd: words[0],
-          env: { ...env, SVC_NESTED: "1" },
-        });
-        const [errors, output] = [stderr, stdout].map((one) => new TextEncoder().encode(one).toBase64());
-        const writer = connection.writable.getWriter();
-        await writer.write(new TextEncoder().encode(`${code}\n${errors}\n${output}\n`));
-        break;
-      }
-    } finally {
-      connection.close();
-    }
-  };
-  const served = (async () => {
-    for await (const connection of listener) await answer(connection);
-  })();
-  const { port } = listener.addr as Deno.NetAddr;
-  const command = `if [[ -n "$SVC_NESTED" || " $* " == *" ui serve "* ]]; then ${PROCESS}; fi
-exec 3<>/dev/tcp/127.0.0.1/${port}
-{ printf '%s\\0' "$PWD" "$#" "$@"; env -0; printf '\\0'; } >&3
-read -r code <&3 && read -r errors <&3 || exit 99
-printf %s "$errors" | base64 -d >&2
-base64 -d <&3
-exit "$code"`;
-  return {
-    command,
-    async [Symbol.asyncDispose]() {
-      listener.close();
-      await served;
-    },
-  };
+function repeating(): Set<string> {
+  const forms = new Map([...blocks].map(([document, all]) => [document, new Set(formsOf(all.filter(runHere)))]));
+  const repeated = new Set<string>();
+  for (const [document, own] of [...forms].sort(([, a], [, b]) => a.size - b.size)) {
+    const others = new Set([...forms].flatMap(([other, some]) => other === document ? [] : [...some]));
+    if (!own.isSubsetOf(others)) continue;
+    forms.delete(document);
+    repeated.add(document);
+  }
+  return repeated;
 }
+const REPEATING = FULL_SIZE ? new Set<string>() : repeating();
+const planned = (text: string): string =>
+  text.replaceAll(/(?<=^svc (?:--[a-z-]+ \S+ )*recipe )run(?= \S+(?: --set \S+)* *(?:#|$))/gm, "plan")
+    .replaceAll(/(?<=^svc recipe )run-matrix(?= \S+ *(?:#|$))/gm, "expand-matrix");
 
 /** Commands that the script of a document finds on its path, beside svc. */
 const COMMANDS = {
@@ -185,12 +168,12 @@ function freePort(): number {
 }
 
 /** The shell script of a document. */
-function scriptOf(found: readonly Block[]): string {
+function scriptOf(found: readonly Block[], isPlanned: boolean): string {
   const parts = ["set -e -o pipefail", "trap 'set +e; kill $(jobs -p) 2>/dev/null; wait; true' EXIT"],
     script: string[] = [];
   const file = (name: string, body: string) => `cat > ${name} <<END_OF_BLOCK\n${body}\nEND_OF_BLOCK`;
   for (const { language, body } of found) {
-    if (language === "sh") parts.push("set -x", body, "{ set +x; } 2>/dev/null");
+    if (language === "sh") parts.push("set -x", isPlanned ? planned(body) : body, "{ set +x; } 2>/dev/null");
     else if (language === "ts") script.push(body);
     else parts.push(file(/^# (\S+\.yaml)$/m.exec(body.split("\n")[0])![1], body));
   }
@@ -215,7 +198,7 @@ for (const [document, all] of blocks) {
     inFolder(async (cwd) => {
       const [bin, project, log] = [join(cwd, "bin"), join(cwd, "project"), join(cwd, "log")];
       await Promise.all([Deno.mkdir(bin), Deno.mkdir(project)]);
-      await using performed = performer();
+      await using performed = performer(svc, [Deno.execPath(), ...CLI_ARGS]);
       const commands = { ...COMMANDS, svc: performed.command };
       for (const [name, line] of Object.entries(commands)) {
         await Deno.writeTextFile(join(bin, name), `#!/usr/bin/env bash\n${line}\n`, { mode: 0o755 });
@@ -226,7 +209,7 @@ for (const [document, all] of blocks) {
       }
       await using store = testStore("lab");
       const { success } = await new Deno.Command("bash", {
-        args: ["-c", `exec > "$LOG" 2>&1\n${scriptOf(found)}`],
+        args: ["-c", `exec > "$LOG" 2>&1\n${scriptOf(found, REPEATING.has(document))}`],
         cwd: project,
         env: {
           ...{ PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1", LOG: log },

@@ -1,10 +1,11 @@
 /** The example notebooks, executed from a new project: in the Deno kernel, and in Python on the runs that the first one left. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { CLI_ARGS } from "../support/cli.ts";
+import { CLI_ARGS, svc } from "../support/cli.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { withModules } from "../support/python.ts";
+import { performer } from "../support/shell.ts";
 
 interface Cell {
   cell_type: string;
@@ -77,8 +78,7 @@ async function executeOnce(name: string, kernel: string, cwd: string): Promise<R
 let swept: Promise<Record<string, string>[]> | undefined;
 async function sweep(): Promise<Record<string, string>[]> {
   assert.ok((await run([Deno.execPath(), "jupyter", "--install"], { env })).success);
-  const made = await run([Deno.execPath(), ...CLI_ARGS, "init", project]);
-  assert.ok(made.success, made.text);
+  assert.equal((await svc(["init", project])).code, 0);
   return await execute("sweep_and_compare.ipynb", "deno", join(ROOT_PATH, "docs/notebooks"), 6);
 }
 
@@ -117,12 +117,12 @@ Deno.test({
   name: "the Python notebook sweeps, reads arrays and draws with the client",
   ...needs("jupyter-nbconvert, and ipykernel, numpy, pandas and matplotlib for /usr/bin/python3", drawing),
   async fn() {
-    const folder = join(root, "swept"), program = [Deno.execPath(), ...CLI_ARGS];
-    assert.ok((await run([...program, "init", folder])).success);
-    const client = await run([...program, "client", "python"]);
-    await Deno.writeTextFile(join(folder, "svc.py"), client.text);
+    const folder = join(root, "swept");
+    assert.equal((await svc(["init", folder])).code, 0);
+    await Deno.writeTextFile(join(folder, "svc.py"), (await svc(["client", "python"])).stdout);
     await Deno.mkdir(join(root, "bin"), { recursive: true });
-    await Deno.writeTextFile(join(root, "bin/svc"), `#!/bin/sh\nexec ${program.join(" ")} "$@"\n`, { mode: 0o755 });
+    await using shared = performer(svc, [Deno.execPath(), ...CLI_ARGS]);
+    await Deno.writeTextFile(join(root, "bin/svc"), `#!/usr/bin/env bash\n${shared.command}\n`, { mode: 0o755 });
     await Deno.copyFile(join(ROOT_PATH, "docs/notebooks/sweep_in_python.ipynb"), join(folder, "sweep_in_python.ipynb"));
     const [, sweep, table, , power, refusal] = await execute("sweep_in_python.ipynb", "python3", folder, 4);
     assert.match(sweep["text/html"], /<th>channel\.ber<\/th>/);

@@ -1,10 +1,11 @@
 /** The blocks of the guide about Python. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { CLI_ARGS, inFolder } from "../support/cli.ts";
+import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { needsPython, pythonWith, withModules } from "../support/python.ts";
+import { performer } from "../support/shell.ts";
 import { codeBlocks } from "./blocks.ts";
 
 const PYTHON = "/usr/bin/python3";
@@ -19,14 +20,15 @@ async function output(command: string, args: string[], options: Deno.CommandOpti
   }
 }
 
-/** A folder with the program `svc` for the search path. */
-async function programs(cwd: string, more: Record<string, string> = {}): Promise<{ PATH: string }> {
+/** A folder with the program `svc` for the search path, whose commands share a process. */
+async function programs(cwd: string, python?: string): Promise<{ env: { PATH: string } } & AsyncDisposable> {
   await Deno.mkdir(join(cwd, "bin"));
-  const svc = [Deno.execPath(), ...CLI_ARGS].map((word) => `'${word}'`).join(" ");
-  for (const [name, command] of Object.entries({ svc, ...more })) {
-    await Deno.writeTextFile(join(cwd, "bin", name), `#!/bin/sh\nexec ${command} "$@"\n`, { mode: 0o755 });
+  const shared = performer(svc, [Deno.execPath(), ...CLI_ARGS]), scripts = { svc: shared.command };
+  const all = python === undefined ? scripts : { ...scripts, python3: `exec ${python} "$@"` };
+  for (const [name, script] of Object.entries(all)) {
+    await Deno.writeTextFile(join(cwd, "bin", name), `#!/usr/bin/env bash\n${script}\n`, { mode: 0o755 });
   }
-  return { PATH: `${join(cwd, "bin")}:${Deno.env.get("PATH")}` };
+  return { ...shared, env: { PATH: `${join(cwd, "bin")}:${Deno.env.get("PATH")}` } };
 }
 
 const numpy = await withModules(PYTHON, "numpy", "pandas");
@@ -36,7 +38,8 @@ Deno.test({
   ...needs(`numpy and pandas for ${PYTHON}`, numpy),
   fn: inFolder(async (cwd) => {
     const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/python.md"));
-    const env = await programs(cwd);
+    await using shell = await programs(cwd);
+    const { env } = shell;
     const made = await output("bash", ["-ec", codeBlocks(guide, "sh")[0]], { cwd, env });
     assert.ok(made.success, made.text);
     const run = await output(PYTHON, ["-c", codeBlocks(guide, "python").join("\n")], { cwd, env });
@@ -53,7 +56,8 @@ Deno.test({
   ...needsPython(interpreter),
   fn: inFolder(async (cwd) => {
     const guide = await Deno.readTextFile(join(ROOT_PATH, "docs/guides/python.md"));
-    const env = await programs(cwd, { python3: interpreter! }), block = codeBlocks(guide, "sh")[1];
+    await using shell = await programs(cwd, interpreter!);
+    const { env } = shell, block = codeBlocks(guide, "sh")[1];
     const run = await output("bash", ["-ec", block], { cwd, env });
     assert.ok(run.success, run.text);
     assert.match(run.text, /^valid {2}my-receiver 0\.1\.0: my_receiver\.receive$/m);
@@ -67,7 +71,8 @@ Deno.test({
   ...needsPython(interpreter),
   fn: inFolder(async (cwd) => {
     const tutorial = await Deno.readTextFile(join(ROOT_PATH, "docs/tutorials/measured_channels.md"));
-    const env = await programs(cwd, { python3: interpreter! });
+    await using shell = await programs(cwd, interpreter!);
+    const { env } = shell;
     const bash = async (block: string) => {
       const run = await output("bash", ["-ec", block], { cwd, env });
       assert.ok(run.success, run.text);
@@ -123,15 +128,15 @@ Deno.test({
   fn: inFolder(async (cwd) => {
     const tutorial = await Deno.readTextFile(join(ROOT_PATH, "docs/tutorials/measured_channels.md"));
     await Deno.writeTextFile(join(cwd, "save_paths.py"), codeBlocks(tutorial, "python")[1]);
-    const made = await output(interpreter!, ["-c", TRACED], { cwd }), env = await programs(cwd);
+    const made = await output(interpreter!, ["-c", TRACED], { cwd });
     assert.ok(made.success, made.text);
     for (const name of ["synthetic_complex", "synthetic_parts", "antennas_complex", "antennas_parts"]) {
       const params = { dataset_path: `${name}.npz`, receiver: 1, antennas: "all", ofdm_fft_size: 8, normalize: "none" };
       const recipe = { schema_version: 1, name, metadata: { seed: 1 } };
       const steps = [{ id: "channel", op: "source.channel_dataset", params }];
       await Deno.writeTextFile(join(cwd, `${name}.json`), JSON.stringify({ ...recipe, steps }));
-      const run = await output("svc", ["recipe", "run", `${name}.json`], { cwd, env });
-      assert.ok(run.success, run.text);
+      const run = await svc(["recipe", "run", `${name}.json`], { cwd });
+      assert.equal(run.code, 0, run.stdout + run.stderr);
     }
     const compared = await output(interpreter!, ["-c", COMPARE_TRACED], { cwd });
     assert.equal(compared.text.trim(), "equal");

@@ -16,7 +16,7 @@ import { sizeOf } from "../support/sample.ts";
 import { until } from "../support/until.ts";
 
 /** Kills within a benchmark; each is one start of the program. */
-const KILLS = sizeOf(4, 9);
+const KILLS = sizeOf(2, 9);
 
 /** Size of the only ledger in a state directory, or 0. */
 function ledgerSize(stateDir: string): number {

@@ -108,16 +108,18 @@ async function write(cwd: string, engine: string): Promise<void> {
 
 /** The type checker holds manifests to the API: unknown fields, missing ones and other types are errors. */
 async function checkJobs(cwd: string, jobs: unknown[]): Promise<void> {
-  const check = async (text: string) => {
-    const types = new URL("../support/kubernetes.ts", import.meta.url).href, file = join(cwd, "jobs.ts");
-    await Deno.writeTextFile(file, `import type { Job } from "${types}";\nexport const jobs: Job[] = ${text};\n`);
-    const args = ["check", "--quiet", "--frozen", "--config", join(ROOT_PATH, "deno.json"), file];
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } }).output();
-    return success ? "" : new TextDecoder().decode(stderr);
-  };
-  const text = JSON.stringify(jobs);
-  assert.equal(await check(text), "");
-  assert.match(await check(text.replace('"completionMode"', '"completionmode"')), /completionmode"?' does not exist/);
+  const types = new URL("../support/kubernetes.ts", import.meta.url).href, file = join(cwd, "jobs.ts");
+  const text = JSON.stringify(jobs), wrong = text.replace('"completionMode"', '"completionmode"');
+  const named = Object.entries({ jobs: text, wrong }).map(([name, value]) =>
+    `export const ${name}: Job[] = ${value};\n`
+  );
+  await Deno.writeTextFile(file, `import type { Job } from "${types}";\n${named.join("")}`);
+  const args = ["check", "--quiet", "--frozen", "--config", join(ROOT_PATH, "deno.json"), file];
+  const { stderr } = await new Deno.Command(Deno.execPath(), { args, env: { NO_COLOR: "1" } }).output();
+  const errors = new TextDecoder().decode(stderr);
+  assert.match(errors, /completionmode"?' does not exist/);
+  // The place of each error: the second list alone has one.
+  assert.deepEqual([...errors.matchAll(/jobs\.ts:(\d+):/g)].map(([, line]) => line), ["3"], errors);
 }
 
 const snakemake = available("snakemake");

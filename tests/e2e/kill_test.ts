@@ -31,7 +31,7 @@ Deno.test(
     await Deno.writeTextFile(join(cwd, "chain.yaml"), RECIPE);
     const random = Generator.seeded(7);
     let killed = 0;
-    for (let round = 0; round < sizeOf(5, 8); round++) {
+    for (let round = 0; round < sizeOf(3, 8); round++) {
       const child = new Deno.Command(Deno.execPath(), {
         args: [...CLI_ARGS, "recipe", "run", "chain.yaml", "--quiet"],
         cwd,

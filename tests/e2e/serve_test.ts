@@ -119,7 +119,7 @@ Deno.test(
     await project(folder);
     const saved = new Map<string, number>();
     const jobs = new Set<string>(), runs = new Set<string>();
-    for (let round = 0; round < sizeOf(2, 4); round++) {
+    for (let round = 0; round < sizeOf(1, 4); round++) {
       const taken = jobs.size, done = runs.size;
       const server = await serve(folder, { args: ["--max-active-jobs", "4"] });
       const killed = server.child.status;

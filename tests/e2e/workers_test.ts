@@ -18,7 +18,9 @@ const RECIPES = ["jpeg_capacity_matched_slow_rayleigh", "quickstart", "bit_trans
 
 for (const name of RECIPES.slice(0, sizeOf(1, RECIPES.length))) {
   Deno.test(`${name}: every artifact has the same bytes with one worker and with four`, async () => {
-    const recipe = await Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+    const text = await Deno.readTextFile(new URL(`../../recipes/${name}.yaml`, import.meta.url));
+    // Two photographs are enough for workers side by side.
+    const recipe = sizeOf(text.replace("coffee,chelsea,camera,rocket", "coffee,chelsea"), text);
     const [one, four] = [await digests(recipe, 1), await digests(recipe, 4)];
     assert.ok(Object.keys(one).length >= 4);
     assert.deepEqual(four, one);

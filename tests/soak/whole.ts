@@ -8,9 +8,11 @@ import { ROOT_PATH } from "../support/paths.ts";
 
 const FILES = [
   "tests/adapters/recipes_test.ts",
+  "tests/bench_test.ts",
   "tests/benchmarks/ber_theory_test.ts",
   "tests/benchmarks/shipped_packs_test.ts",
   "tests/benchmarks/validation_test.ts",
+  "tests/contributing_test.ts",
   "tests/docs/documents_test.ts",
   "tests/e2e/benchmark_kill_test.ts",
   "tests/e2e/kill_test.ts",

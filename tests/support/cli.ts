@@ -55,23 +55,36 @@ function resultOf(result: HostResult): CliResult {
   };
 }
 
+/**
+ * A process that performs commands, from the first one on.
+ * @param flags of Deno, before the module
+ * @param installed URL of `lib/cli/main.ts` in an installed program, or none for this checkout
+ */
+export function commandHost(flags: string[], options: Deno.CommandOptions, ...installed: [] | [url: string]) {
+  const host = new LineHost<HostRequest, HostResult>(Deno.execPath(), {
+    ...options,
+    args: [...flags, join(ROOT_PATH, "tests/support/cli_host.ts"), ...installed],
+    env: { NO_COLOR: "1", ...options.env },
+  });
+  return {
+    async perform(
+      args: string[],
+      { cwd = ROOT_PATH, env = {}, stdin = "" }: CliOptions = {},
+    ): Promise<CliResult> {
+      const result = await host.ask({ args, cwd, env, stdin });
+      if (result === null) throw new Error(`svc ${args.join(" ")} has ended the process that ran it`);
+      return resultOf(result);
+    },
+    [Symbol.asyncDispose]: () => host.end(),
+  };
+}
+
 /** The process that performs the commands of the tests, from their first one to the end of the last test. */
-const host = new LineHost<HostRequest, HostResult>(Deno.execPath(), {
-  args: [...CLI_ARGS.slice(0, -1), join(ROOT_PATH, "tests/support/cli_host.ts")],
-  cwd: ROOT_PATH,
-  env: { NO_COLOR: "1" },
-});
-atProcessEnd(() => host.end());
+const checkout = commandHost(CLI_ARGS.slice(0, -1), { cwd: ROOT_PATH });
+atProcessEnd(() => checkout[Symbol.asyncDispose]());
 
 /** Runs a command as a user does, with its own working folder, in a process that this file's commands share. */
-export async function svc(
-  args: string[],
-  { cwd = ROOT_PATH, env = {}, stdin = "" }: CliOptions = {},
-): Promise<CliResult> {
-  const result = await host.ask({ args, cwd, env, stdin });
-  if (result === null) throw new Error(`svc ${args.join(" ")} has ended the process that ran it`);
-  return resultOf(result);
-}
+export const svc = checkout.perform;
 
 /** Calls a body with a fresh folder that is removed after all tests. */
 export const inFolder = (body: (folder: string) => Promise<void>) => () => body(temporaryFolder("svc-cli-"));

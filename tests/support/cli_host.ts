@@ -1,11 +1,10 @@
 /**
  * A process that performs commands of the command line one after another: each request is a line of JSON on standard
  * input, each result a line on standard output. A command has its own working folder, environment and streams, as in a
- * process of its own; modules stay loaded.
+ * process of its own; modules stay loaded. The argument is the URL of `lib/cli/main.ts` in an installed program, of which alone
+ * modules are read then.
  */
 import { createInterface } from "node:readline";
-import { main } from "../../lib/cli/main.ts";
-import { ROOT_PATH } from "./paths.ts";
 import { measureResources, type Resources } from "./resources.ts";
 
 /** A command and its surroundings. */
@@ -23,6 +22,11 @@ export interface HostResult {
   /** Of a command in a process that performs several. */
   used?: Resources;
 }
+
+const [installed] = Deno.args, start = Deno.cwd();
+const { main } = installed === undefined
+  ? await import("../../lib/cli/main.ts")
+  : await import(installed) as typeof import("../../lib/cli/main.ts");
 
 /** An output stream that keeps the text. */
 function kept() {
@@ -54,7 +58,7 @@ async function perform({ args, cwd, env, stdin }: HostRequest): Promise<HostResu
     const code = await main(args, { stdin: input, stdout, stderr });
     return { code, stdout: stdout.text, stderr: stderr.text, used: used() };
   } finally {
-    Deno.chdir(ROOT_PATH);
+    Deno.chdir(start);
     for (const [name, value] of before) value === undefined ? Deno.env.delete(name) : Deno.env.set(name, value);
   }
 }

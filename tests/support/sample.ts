@@ -8,4 +8,4 @@ import { FULL_SIZE } from "./reduced_sizes.ts";
 export const isSampled = (index: number, step: number): boolean => FULL_SIZE || index % step === 0;
 
 /** The size of a case: a small one, and the whole at full size. */
-export const sizeOf = (part: number, whole: number): number => FULL_SIZE ? whole : part;
+export const sizeOf = <T>(part: T, whole: T): T => FULL_SIZE ? whole : part;

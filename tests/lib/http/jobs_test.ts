@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { verifyRun } from "../../../lib/run/verify.ts";
 import { decoding, LONG } from "../../support/long_recipe.ts";
-import { BITS, openTestServer, readStream, removeLeft, type TestServer } from "./support.ts";
+import { BITS, BITS_YAML, openTestServer, readStream, removeLeft, type TestServer } from "./support.ts";
 import { until, within } from "../../support/until.ts";
 
 /** One server: the first job of each starts a thread, which takes longer than most of these steps. */
 Deno.test("jobs of one server", async (t) => {
-  await using server = await openTestServer();
+  const files = { "recipes/pruned.yaml": BITS_YAML.replace("name: bits", "name: pruned") };
+  await using server = await openTestServer({ files, maxActiveJobs: 4, heartbeatMs: 20 });
   await t.step("a run job is taken, runs, tells every event once and leaves a bundle that verifies", async () => {
     const taken = await server.post("/api/run-jobs", { recipe: BITS, execution: { parallel_workers: 2 } });
     assert.equal(taken.status, 202, taken.text);
@@ -167,25 +168,91 @@ Deno.test("jobs of one server", async (t) => {
       assert.equal((await ended(stopped)).state, "canceled");
     },
   );
-});
-
-Deno.test("the stream of all jobs has rising ids over several jobs and resumes", async () => {
-  await using server = await openTestServer({ heartbeatMs: 20 });
-  const all = readStream(
-    await server.request("/api/events?after_seq=0"),
-    (messages) => messages.filter(({ event }) => event === "job_completed").length === 2,
-  );
-  await server.post("/api/run-jobs", { recipe: BITS });
-  await server.post("/api/run-jobs", { recipe: BITS });
-  const messages = await all;
-  const ids = messages.map(({ id }) => Number(id));
-  assert.ok(ids.every((id, index) => index === 0 || id > ids[index - 1]), String(ids));
-  assert.equal(new Set(messages.map(({ data }) => data.job_id)).size, 2);
-  const resumed = await readStream(
-    await server.request("/api/events", { headers: { "last-event-id": String(ids[3]) } }),
-    (some) => some.length === messages.length - 4,
-  );
-  assert.deepEqual(resumed, messages.slice(4));
+  await t.step("the stream of all jobs has rising ids over several jobs and resumes", async () => {
+    const last = server.service.events.latestId;
+    const all = readStream(
+      await server.request(`/api/events?after_seq=${last}`),
+      (messages) => messages.filter(({ event }) => event === "job_completed").length === 2,
+    );
+    await server.post("/api/run-jobs", { recipe: BITS });
+    await server.post("/api/run-jobs", { recipe: BITS });
+    const messages = await all;
+    const ids = messages.map(({ id }) => Number(id));
+    assert.ok(ids.every((id, index) => index === 0 || id > ids[index - 1]), String(ids));
+    assert.equal(new Set(messages.map(({ data }) => data.job_id)).size, 2);
+    const resumed = await readStream(
+      await server.request("/api/events", { headers: { "last-event-id": String(ids[3]) } }),
+      (some) => some.length === messages.length - 4,
+    );
+    assert.deepEqual(resumed, messages.slice(4));
+  });
+  await t.step("a run that cannot fit is refused, unless its estimate is to be ignored", async () => {
+    const recipe = {
+      name: "large",
+      steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 10 ** 15 } }],
+    };
+    const jobs = async () => (await server.get("/api/run-jobs")).json.jobs.length, before = await jobs();
+    for (const path of ["/api/run-jobs", "/api/recipe/run-payload"]) {
+      const refused = await server.post(path, { recipe });
+      assert.deepEqual([refused.status, refused.json.code], [400, "resources_insufficient"], refused.text);
+      assert.match(
+        refused.json.detail,
+        /Cannot run data: the run needs 1\.8 PiB of memory, and [\d.]+ [MG]iB are available/,
+      );
+    }
+    assert.equal(await jobs(), before);
+    const tried = await server.post("/api/recipe/run-payload", { recipe, ignore_estimate: true });
+    assert.deepEqual([tried.status, tried.json.code], [422, "run_failed"], tried.text);
+    // The code of the operation that failed, and its step.
+    assert.deepEqual([tried.json.failure.code, tried.json.failure.step_id], ["operation_failed", "data"], tried.text);
+  });
+  await t.step("a run is pruned, its artifacts are named as pruned, and a job restores it", async () => {
+    const { run_id } = (await server.post("/api/recipe/run", { path: "recipes/pruned.yaml", keep: "metrics" })).json;
+    const wrong = await server.post("/api/recipe/run", { path: "recipes/pruned.yaml", drop: ["nothing"] });
+    assert.deepEqual([wrong.status, wrong.json.code], [400, "execution_invalid"]);
+    const verify = async () => (await server.get(`/api/runs/${run_id}/verify`)).json;
+    const artifact = `/api/artifact?path=runs/${run_id}/artifacts/data/bits.npz`;
+    assert.equal((await verify()).artifacts, "pruned");
+    const missing = await server.get(artifact);
+    assert.deepEqual([missing.status, missing.json.code], [404, "run_pruned"], missing.text);
+    const restore = async () => {
+      const { job_id } = (await server.post(`/api/runs/${run_id}/restore`, {})).json;
+      const { state, result } = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
+      return [state, result.report.status];
+    };
+    assert.deepEqual(await restore(), ["completed", "restored"]);
+    assert.equal((await server.get(artifact)).status, 200);
+    assert.equal((await verify()).artifacts, "present");
+    const pruned = (await server.post("/api/runs/prune", { recipe: "pruned", larger_than: "1kB" })).json;
+    assert.deepEqual(pruned.runs.map((row: { run_id: string }) => row.run_id), [run_id]);
+    // Equal requests get one reply, until something changes.
+    const listed = async () => {
+      const { json, headers } = await server.get("/api/runs?fields=size_bytes&recipe_name=pruned");
+      return [json.runs.map((row: { run_id: string }) => row.run_id), headers.get("etag")];
+    };
+    const before = await listed();
+    assert.deepEqual([before[0], await listed()], [[run_id], before]);
+    assert.equal((await server.post("/api/runs/remove", { ids: [run_id] })).json.runs.length, 1);
+    assert.deepEqual((await listed())[0], []);
+    assert.equal((await server.get(`/api/runs/${run_id}`)).status, 404);
+  });
+  await t.step("a job beyond the limit is refused with Retry-After, and a canceled one frees its place", async () => {
+    const jobs: string[] = [];
+    for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: LONG })).json.job_id);
+    const fifth = await server.post("/api/run-jobs", { recipe: BITS });
+    assert.equal(fifth.status, 429);
+    assert.equal(fifth.json.code, "job_capacity");
+    assert.ok(Number(fifth.headers.get("retry-after")) > 0);
+    // One that waits is canceled at once; one that runs, at its next checkpoint.
+    const waiting = (await server.post(`/api/run-jobs/${jobs[3]}/cancel`, {})).json;
+    assert.equal(waiting.state, "canceled");
+    for (const id of jobs.slice(0, 3)) await server.post(`/api/run-jobs/${id}/cancel`, {});
+    const again = await server.post(`/api/run-jobs/${jobs[0]}/cancel`, {});
+    assert.equal(again.status, 200);
+    const ended = (await server.get(`/api/run-jobs/${jobs[0]}/wait`)).json;
+    assert.equal(ended.state, "canceled");
+    assert.equal(ended.events.filter(({ kind }: { kind: string }) => kind === "stop_requested").length, 1);
+  });
 });
 
 Deno.test("64 jobs of a kind are queued, a further one is refused, and other kinds have places of their own", async () => {
@@ -197,25 +264,6 @@ Deno.test("64 jobs of a kind are queued, a further one is refused, and other kin
   assert.notEqual(other.json.code, "job_capacity");
 });
 
-Deno.test("a job beyond the limit is refused with Retry-After, and a canceled one frees its place", async () => {
-  await using server = await openTestServer({ maxActiveJobs: 4 });
-  const jobs: string[] = [];
-  for (let i = 0; i < 4; i++) jobs.push((await server.post("/api/run-jobs", { recipe: LONG })).json.job_id);
-  const fifth = await server.post("/api/run-jobs", { recipe: BITS });
-  assert.equal(fifth.status, 429);
-  assert.equal(fifth.json.code, "job_capacity");
-  assert.ok(Number(fifth.headers.get("retry-after")) > 0);
-  // One that waits is canceled at once; one that runs, at its next checkpoint.
-  const waiting = (await server.post(`/api/run-jobs/${jobs[3]}/cancel`, {})).json;
-  assert.equal(waiting.state, "canceled");
-  for (const id of jobs.slice(0, 3)) await server.post(`/api/run-jobs/${id}/cancel`, {});
-  const again = await server.post(`/api/run-jobs/${jobs[0]}/cancel`, {});
-  assert.equal(again.status, 200);
-  const ended = (await server.get(`/api/run-jobs/${jobs[0]}/wait`)).json;
-  assert.equal(ended.state, "canceled");
-  assert.equal(ended.events.filter(({ kind }: { kind: string }) => kind === "stop_requested").length, 1);
-});
-
 Deno.test("a refused recipe leaves neither a job nor a run", async () => {
   await using server = await openTestServer();
   const recipe = { name: "refused", steps: [{ id: "a", op: "nope" }] };
@@ -225,24 +273,6 @@ Deno.test("a refused recipe leaves neither a job nor a run", async () => {
   assert.equal(refused.json.diagnostics[0].pointer, "/steps/0/op");
   assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
   assert.deepEqual((await server.get("/api/runs")).json.runs, []);
-});
-
-Deno.test("a run that cannot fit is refused, unless its estimate is to be ignored", async () => {
-  await using server = await openTestServer();
-  const recipe = { name: "large", steps: [{ id: "data", op: "source.random_bits", params: { bit_count: 10 ** 15 } }] };
-  for (const path of ["/api/run-jobs", "/api/recipe/run-payload"]) {
-    const refused = await server.post(path, { recipe });
-    assert.deepEqual([refused.status, refused.json.code], [400, "resources_insufficient"], refused.text);
-    assert.match(
-      refused.json.detail,
-      /Cannot run data: the run needs 1\.8 PiB of memory, and [\d.]+ [MG]iB are available/,
-    );
-  }
-  assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
-  const tried = await server.post("/api/recipe/run-payload", { recipe, ignore_estimate: true });
-  assert.deepEqual([tried.status, tried.json.code], [422, "run_failed"], tried.text);
-  // The code of the operation that failed, and its step.
-  assert.deepEqual([tried.json.failure.code, tried.json.failure.step_id], ["operation_failed", "data"], tried.text);
 });
 
 Deno.test("execution is taken exactly", async () => {
@@ -270,38 +300,6 @@ Deno.test("execution is taken exactly", async () => {
     }
   }
   assert.deepEqual((await server.get("/api/run-jobs")).json.jobs, []);
-});
-
-Deno.test("a run is pruned, its artifacts are named as pruned, and a job restores it", async () => {
-  await using server = await openTestServer();
-  const { run_id } = (await server.post("/api/recipe/run", { path: "recipes/bits.yaml", keep: "metrics" })).json;
-  const wrong = await server.post("/api/recipe/run", { path: "recipes/bits.yaml", drop: ["nothing"] });
-  assert.deepEqual([wrong.status, wrong.json.code], [400, "execution_invalid"]);
-  const verify = async () => (await server.get(`/api/runs/${run_id}/verify`)).json;
-  const artifact = `/api/artifact?path=runs/${run_id}/artifacts/data/bits.npz`;
-  assert.equal((await verify()).artifacts, "pruned");
-  const missing = await server.get(artifact);
-  assert.deepEqual([missing.status, missing.json.code], [404, "run_pruned"], missing.text);
-  const restore = async () => {
-    const { job_id } = (await server.post(`/api/runs/${run_id}/restore`, {})).json;
-    const { state, result } = (await server.get(`/api/run-jobs/${job_id}/wait`)).json;
-    return [state, result.report.status];
-  };
-  assert.deepEqual(await restore(), ["completed", "restored"]);
-  assert.equal((await server.get(artifact)).status, 200);
-  assert.equal((await verify()).artifacts, "present");
-  const pruned = (await server.post("/api/runs/prune", { recipe: "bits", larger_than: "1kB" })).json;
-  assert.deepEqual(pruned.runs.map((row: { run_id: string }) => row.run_id), [run_id]);
-  // Equal requests get one reply, until something changes.
-  const listed = async () => {
-    const { json, headers } = await server.get("/api/runs?fields=size_bytes");
-    return [json.runs.map((row: { run_id: string }) => row.run_id), headers.get("etag")];
-  };
-  const before = await listed();
-  assert.deepEqual([before[0], await listed()], [[run_id], before]);
-  assert.equal((await server.post("/api/runs/remove", { ids: [run_id] })).json.runs.length, 1);
-  assert.deepEqual((await listed())[0], []);
-  assert.equal((await server.get(`/api/runs/${run_id}`)).status, 404);
 });
 
 const started = ({ get }: TestServer, id: string) =>

@@ -12,26 +12,15 @@ import { ROOT_PATH } from "../../support/paths.ts";
 import { walk } from "./walk.ts";
 
 /**
- * Makes the walk with a program whose home, `home` in a folder, is empty at its first start.
+ * Makes the walk with a program in a folder of its own, with an empty home.
  * @throws AssertionError with the command that failed and what it printed
- * @returns the folder of the project
  */
-export async function checkProgramIn(
-  root: string,
-  program: string,
-  { env = {}, adapter = join(ROOT_PATH, "adapters/dct_slices") }: { env?: Record<string, string>; adapter?: string } =
-    {},
-): Promise<string> {
-  const home = join(root, "home");
-  await Deno.mkdir(home, { recursive: true });
-  return await walk({ command: [program], env: { HOME: home, USERPROFILE: home, ...env }, adapter }, root);
-}
-
-/** Makes the walk with a program in a folder of its own. @throws AssertionError as `checkProgramIn` */
 export async function checkProgram(program: string): Promise<void> {
-  const root = await Deno.makeTempDir({ prefix: "svc-check-" });
+  const root = await Deno.makeTempDir({ prefix: "svc-check-" }), home = join(root, "home");
   try {
-    await checkProgramIn(root, program);
+    await Deno.mkdir(home);
+    const env = { HOME: home, USERPROFILE: home };
+    await walk({ command: [program], env, adapter: join(ROOT_PATH, "adapters/dct_slices") }, root);
   } finally {
     await Deno.remove(root, { recursive: true });
   }

@@ -1,26 +1,31 @@
 /** The walk that every installation form of the program makes: project, run, adapter, model, pack, documents, page, reproduction. */
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { svc } from "../../support/cli.ts";
+import { type CliOptions, svc } from "../../support/cli.ts";
 import { serve } from "../../support/served.ts";
 
 /** An installed program. */
 export interface Installed {
-  /** Program and arguments before those of svc; none for the checkout, in the process that its commands share. */
+  /** Program and arguments before those of svc. */
   command: readonly string[];
   env?: Record<string, string>;
+  /** Performs commands in one process of the program, in which its modules stay loaded; without it each has a process. */
+  perform?: (args: string[], options: CliOptions) => Promise<Ended>;
   /** Folder of an adapter with a recipe over `snr_db`. */
   adapter: string;
 }
 
-interface Ended {
+export interface Ended {
   code: number;
   stdout: string;
   stderr: string;
 }
 
-export async function call({ command, env }: Installed, args: string[], cwd: string): Promise<Ended> {
-  if (command.length === 0) return await svc(args, { cwd });
+/** This checkout. */
+export const checkout = (adapter: string): Installed => ({ command: [], perform: svc, adapter });
+
+export async function call({ command, env, perform }: Installed, args: string[], cwd: string): Promise<Ended> {
+  if (perform !== undefined) return await perform(args, { cwd });
   const [program, ...before] = command;
   const { code, stdout, stderr } = await new Deno.Command(program, {
     args: [...before, ...args],
@@ -44,18 +49,20 @@ export async function plans(installed: Installed, cwd: string): Promise<string[]
   return await Promise.all(found);
 }
 
-/** Makes the walk in an empty folder. @returns the folder of the project */
+/** Makes the walk in an empty folder: a project and a run in processes of their own. @returns the folder of the project */
 export async function walk(installed: Installed, folder: string): Promise<string> {
   const project = join(folder, "project");
-  const done = async (args: string[], cwd = project) => {
-    const ended = await call(installed, args, cwd);
+  const done = async (args: string[], cwd = project, by = installed) => {
+    const ended = await call(by, args, cwd);
     assert.equal(ended.code, 0, `svc ${args.join(" ")}\n${ended.stderr}${ended.stdout}`);
     return ended.stdout;
   };
   const json = async (...args: string[]) => JSON.parse(await done([...args, "--json"]));
-  await done(["init", "project"], folder);
+  const started = { ...installed, perform: undefined };
+  await done(["init", "project"], folder, started);
   const adapter = ["--adapter", installed.adapter];
-  const run = await json("recipe", "run", "quickstart", "--parallel-workers", "2");
+  const quickstart = ["recipe", "run", "quickstart", "--parallel-workers", "2", "--json"];
+  const run = JSON.parse(await done(quickstart, project, started));
   assert.equal(run.status, "completed");
   await done(["operation", "scaffold", "soft_limiter"]);
   const [verified, reproduced, doctor, external, learned, benchmark, own] = await Promise.all([
