@@ -106,15 +106,16 @@ const filesOf = (folder: string, path = ""): string[] =>
   }).sort();
 
 /**
- * The files that npm is given: it takes a file or leaves it out by its name, so of each folder one file of each ending, and those
- * whose names npm may treat in a special way; all files under `deno task soak whole`.
+ * The files that npm is given: it takes a file or leaves it out by its name and those of its folders, so one file of each name of a
+ * folder and of each ending, and those whose names npm may treat in a special way; all files under `deno task soak whole`.
  */
 function filesForNpm(files: string[]): string[] {
   if (FULL_SIZE) return files;
-  const special = /^\.|lock|npm|^(package\.json|svc\.mjs)$/;
-  const byEnding = new Map(files.map((path) => [join(dirname(path), extname(path) || basename(path)), path]));
-  const chosen = new Set(byEnding.values());
-  return files.filter((path) => chosen.has(path) || special.test(basename(path)));
+  const special = /^\.|(^|[-.])lock|npm|^(package\.json|svc\.mjs)$/;
+  const byFolder = new Map(files.flatMap((path) => dirname(path).split("/").map((name) => [name, path])));
+  const byEnding = new Map(files.map((path) => [extname(path) || basename(path), path]));
+  const chosen = new Set([...byFolder.values(), ...byEnding.values()]);
+  return files.filter((path) => chosen.has(path) || (special.test(basename(path)) && !path.startsWith("cache/")));
 }
 
 /**
@@ -146,13 +147,16 @@ async function installPackage(folder: string, root: string): Promise<string> {
 
 /**
  * The blocks of README.md: from the installation to a figure with at most five commands; then a run is pruned. Points of the sweep
- * get two replicates, and as many as printed under `deno task soak whole`.
+ * get one replicate and the run one photograph, and as many as printed under `deno task soak whole`.
  */
 async function newcomer({ command, env, perform }: Required<Installed>, root: string): Promise<void> {
   const { study, pruning } = await readmeBlocks();
   assert.ok(study.length <= 4);
-  const sweep = FULL_SIZE ? study : study.map((line) => line.replace("--until-errors 100", "$& --replicates 2"));
-  const script = ["set -e -o pipefail", ...sweep, "ls .svc/benchmarks/*/figures/*.svg", ...pruning].join("\n")
+  const shorter = (line: string) =>
+    FULL_SIZE ? line : line.replace("--until-errors 100", "$& --replicates 1")
+      .replace("run quickstart", "$& --set data.image_ids=camera");
+  const lines = [...study, "ls .svc/benchmarks/*/figures/*.svg", ...pruning].map(shorter);
+  const script = ["set -e -o pipefail", ...lines].join("\n")
     .replace("<result>", "$(ls .svc/benchmarks | tail -n 1)").replaceAll("<run>", "$(ls .svc/runs | tail -n 1)");
   await using svc = performer(perform, command);
   const bin = join(root, "bin"),

@@ -61,7 +61,16 @@ export async function walk(installed: Installed, folder: string): Promise<string
   const started = { ...installed, perform: undefined };
   await done(["init", "project"], folder, started);
   const adapter = ["--adapter", installed.adapter];
-  const quickstart = ["recipe", "run", "quickstart", "--parallel-workers", "2", "--json"];
+  const quickstart = [
+    "recipe",
+    "run",
+    "quickstart",
+    "--set",
+    "data.image_ids=camera",
+    "--parallel-workers",
+    "2",
+    "--json",
+  ];
   const run = JSON.parse(await done(quickstart, project, started));
   assert.equal(run.status, "completed");
   await done(["operation", "scaffold", "soft_limiter"]);
