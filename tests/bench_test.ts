@@ -1,6 +1,7 @@
 /**
- * Every benchmark program runs, at a tiny size: the working program is under test, its times are not. Programs that take seconds even
- * so run under `deno task soak whole`: their words, browsers, compilers and rows have tests of their own, and types are checked.
+ * Every benchmark program runs, at a tiny size: the working program is under test, its times are not. Programs that take a second of
+ * processor time even so run under `deno task soak whole`, but one of processes and one of sessions: what they start has tests of its
+ * own, and their types are checked.
  */
 import assert from "node:assert/strict";
 // Its process of commands ends after the tests: a module that a test loads cannot define that.
@@ -10,7 +11,22 @@ import { FULL_SIZE } from "./support/reduced_sizes.ts";
 Deno.env.set("SVC_BENCH_SIZE", "tiny");
 const BENCHES = new URL("./bench/", import.meta.url);
 
-const LONG = ["native", "overhead", "page", "rows", "tasks"].map((name) => `${name}_bench.ts`);
+const LONG = [
+  ...[
+    "adapter",
+    "benchmark",
+    "index",
+    "native",
+    "newcomer",
+    "onnx",
+    "overhead",
+    "page",
+    "plot",
+    "python_adapter",
+    "rows",
+  ],
+  ...["study", "tasks"],
+].map((name) => `${name}_bench.ts`);
 
 const programs = [...Deno.readDirSync(BENCHES)].map(({ name }) => name).filter((name) => name.endsWith("_bench.ts"));
 for (const name of programs.filter((name) => FULL_SIZE || !LONG.includes(name))) {

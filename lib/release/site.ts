@@ -39,15 +39,11 @@ export const pageText = (markdown: string): string =>
 
 /**
  * Copies pages, and the files of the repository that they show or link to; files that are no images keep their path.
- * @returns the number of pages, and the links to pages left out and to files that are no images, without the ending of a page
+ * Exported for tests.
+ * @returns the pages by their paths, and the links to files that are no images
  */
-async function copyPages(
-  root: string,
-  folder: string,
-  largestBytes: number,
-): Promise<{ pages: number; linked: string[] }> {
-  const isLeftOut = (page: string) => Deno.statSync(join(root, page)).size > largestBytes;
-  const pages = [...ROOT_PAGES, ...markdownFiles(root, "docs")].filter((page) => !isLeftOut(page));
+export async function copyPages(root: string, folder: string): Promise<{ pages: string[]; linked: string[] }> {
+  const pages = [...ROOT_PAGES, ...markdownFiles(root, "docs")];
   const files = new Set<string>(), linked = new Set<string>();
   for (const page of pages) {
     const text = await Deno.readTextFile(join(root, page));
@@ -56,8 +52,7 @@ async function copyPages(
       const path = join(dirname(page), target);
       if (path.endsWith(".md")) {
         // Also those elsewhere, such as cards of models.
-        if (isLeftOut(path)) linked.add(target.slice(0, -".md".length));
-        else if (!pages.includes(path)) pages.push(path);
+        if (!pages.includes(path)) pages.push(path);
         continue;
       }
       files.add(path);
@@ -70,7 +65,7 @@ async function copyPages(
     await Deno.mkdir(dirname(to), { recursive: true });
     await Deno.copyFile(join(root, file), to);
   }
-  return { pages: pages.length, linked: [...linked] };
+  return { pages, linked: [...linked] };
 }
 
 function markdownFiles(root: string, folder: string): string[] {
@@ -84,13 +79,12 @@ function markdownFiles(root: string, folder: string): string[] {
  * Builds the site. Exported for tests.
  * @param out absolute, new or empty
  * @param base path of the site's address, with a slash at both ends
- * @param largestBytes larger pages are left out
  * @returns the number of pages
  */
-export async function buildSite(out: string, base = "/", largestBytes = Infinity): Promise<number> {
+export async function buildSite(out: string, base = "/"): Promise<number> {
   const root = fileURLToPath(PROGRAM_ROOT), work = await Deno.makeTempDir({ prefix: "svc-site-" });
   try {
-    const source = join(work, "source"), { pages, linked } = await copyPages(root, source, largestBytes);
+    const source = join(work, "source"), { pages, linked } = await copyPages(root, source);
     const settings = {
       title: config.name.split("/").at(-1),
       description: "Reproducible experiments for communication and semantic-communication research",
@@ -111,7 +105,7 @@ export async function buildSite(out: string, base = "/", largestBytes = Infinity
     await writeText(join(work, "package.json"), `{"private": true, "type": "module"}\n`);
     await callTool(["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", VITEPRESS], work);
     await callTool(["npx", "--no-install", "vitepress", "build"], work);
-    return pages;
+    return pages.length;
   } finally {
     await Deno.remove(work, { recursive: true });
   }

@@ -10,7 +10,7 @@ import { inFolder, svc } from "../support/cli.ts";
 import { ROOT_PATH } from "../support/paths.ts";
 import { serve } from "../support/served.ts";
 import { LINK, twoLinks } from "../lib/study/packs.ts";
-import { BITS, BITS_YAML } from "../lib/http/support.ts";
+import { BITS, BITS_YAML, openTestServer } from "../lib/http/support.ts";
 import { OPTIONS, RECIPE } from "../lib/api/fixture.ts";
 import { LONG } from "../support/long_recipe.ts";
 import { endedJob } from "../support/ended_job.ts";
@@ -77,11 +77,13 @@ Deno.test(
 );
 
 Deno.test(
-  "global options of the command line apply to requests",
+  "global options apply to requests; a signal drains the server: what ran is canceled, what was taken is remembered, the exit code is 0",
   inFolder(async (folder) => {
+    await project(folder);
     const [{ folder: adapter }] = OPTIONS.adapters;
-    const globals = ["--adapter", adapter, "--onnx-accelerator", OPTIONS.accelerator];
-    await using server = await serve(folder, { globals });
+    await using server = await serve(folder, {
+      globals: ["--adapter", adapter, "--onnx-accelerator", OPTIONS.accelerator],
+    });
     const { value: recipe } = readRecipeText(RECIPE.replace(/ {2}- id: indices\n.*\n/, ""), { file: "own.yaml" });
     const reply = await fetch(`${server.url}/api/recipe/plan`, {
       method: "POST",
@@ -93,23 +95,15 @@ Deno.test(
     for (const part of ['"name":"dct-slices"', '"accelerator":"onnxruntime-node"']) {
       assert.ok(text.includes(part), part);
     }
-  }),
-);
 
-Deno.test(
-  "a signal drains the server: what ran is canceled, what was taken is remembered, the exit code is 0",
-  inFolder(async (folder) => {
-    await project(folder);
-    await using server = await serve(folder);
     const { job_id } = await (await post(`${server.url}/api/run-jobs`, { recipe: LONG })).json();
     const state = async () => (await (await fetch(`${server.url}/api/run-jobs/${job_id}`)).json()).state;
     await until("the job starts", async () => await state() !== "queued");
     server.child.kill("SIGTERM");
     const { code, signal } = await server.child.status;
     assert.deepEqual([code, signal], [0, null], await server.stderr);
-    await using again = await serve(folder);
-    const job = await (await fetch(`${again.url}/api/run-jobs/${job_id}`)).json();
-    assert.equal(job.state, "canceled");
+    await using again = await openTestServer({ folder, readOnly: true });
+    assert.equal((await again.get(`/api/run-jobs/${job_id}`)).json.state, "canceled");
   }),
 );
 

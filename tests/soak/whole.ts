@@ -14,6 +14,7 @@ const FILES = [
   "tests/benchmarks/validation_test.ts",
   "tests/contributing_test.ts",
   "tests/docs/documents_test.ts",
+  "tests/docs/notebooks_test.ts",
   "tests/e2e/benchmark_kill_test.ts",
   "tests/e2e/kill_test.ts",
   "tests/e2e/serve_test.ts",
