@@ -125,13 +125,14 @@ function shorter(text: string): string {
   return SHORTER.reduce((made, [found, replacement]) => made.replaceAll(found, replacement), fewer);
 }
 
-/** What a document shows: files, scripts, and the commands by their words and options, without names and values. */
+/** What a document shows: files, scripts, and the commands with each of their options, without names and values. */
 function formsOf(found: readonly Block[]): string[] {
-  return found.flatMap(({ language, body }) => language === "sh" ? body.split("\n").map(formOf) : [body]);
+  return found.flatMap(({ language, body }) => language === "sh" ? body.split("\n").flatMap(formsOfLine) : [body]);
 }
-function formOf(line: string): string {
+function formsOfLine(line: string): string[] {
   const command = line.replace(/ +#.*$/, ""), words = /^svc (?:--[a-z-]+ \S+ )*([a-z-]+ [a-z-]+)/.exec(command)?.[1];
-  return words === undefined ? command : [words, ...(command.match(/ --[a-z-]+/g) ?? []).sort()].join("");
+  if (words === undefined) return [command];
+  return [words, ...(command.match(/ --[a-z-]+/g) ?? []).map((option) => words + option)];
 }
 
 /**
@@ -143,7 +144,9 @@ function repeating(): Set<string> {
   const repeated = new Set<string>();
   for (const [document, own] of [...forms].sort(([, a], [, b]) => a.size - b.size)) {
     const others = new Set([...forms].flatMap(([other, some]) => other === document ? [] : [...some]));
-    if (!own.isSubsetOf(others)) continue;
+    // A later command may read the run.
+    const reads = blocks.get(document)!.some((block) => runHere(block) && /<(run|result)>/.test(block.body));
+    if (reads || !own.isSubsetOf(others)) continue;
     forms.delete(document);
     repeated.add(document);
   }

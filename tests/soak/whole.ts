@@ -16,6 +16,7 @@ const FILES = [
   "tests/docs/documents_test.ts",
   "tests/docs/notebooks_test.ts",
   "tests/e2e/benchmark_kill_test.ts",
+  "tests/e2e/joint_coder_test.ts",
   "tests/e2e/kill_test.ts",
   "tests/e2e/serve_test.ts",
   "tests/e2e/train_slots_test.ts",

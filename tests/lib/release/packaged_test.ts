@@ -141,7 +141,10 @@ async function installPackage(folder: string, root: string): Promise<string> {
   const installed = join(prefix, "lib/node_modules", config.name);
   assert.deepEqual(filesOf(installed), given);
   // The mode that npm gave a file stays.
-  for (const path of files) await Deno.writeFile(join(installed, path), await Deno.readFile(join(folder, path)));
+  for (const path of files) {
+    await Deno.mkdir(dirname(join(installed, path)), { recursive: true });
+    await Deno.writeFile(join(installed, path), await Deno.readFile(join(folder, path)));
+  }
   return prefix;
 }
 
