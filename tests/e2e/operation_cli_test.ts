@@ -48,14 +48,22 @@ Deno.test(
     await Deno.writeTextFile(path, `${text}// Another source.\n`);
     assert.deepEqual(await sweep(), [false, false]);
 
+    /** A folder with another source, whose module the process of the commands has not loaded. */
+    const variant = async (name: string, source: string) => {
+      const folder = join(cwd, name);
+      await Deno.mkdir(folder);
+      await Deno.writeTextFile(join(folder, "soft_limiter.ts"), source);
+      await Deno.writeTextFile(join(folder, "soft_limiter.yaml"), recipe);
+      return { cwd: folder };
+    };
+
     // The suite finds a parameter without a unit, an altered input, and noise that no seed explains.
     const broken = text.replace(
       'largest_amplitude: z.number().positive().default(1).describe("largest output amplitude")',
       (one) => `${one},\n    gain_db: z.number().default(0).describe("gain")`,
     ).replace("let clipped = 0;", "let clipped = Math.random();\n    symbols[0] = 7;");
     assert.notEqual(broken, text);
-    await Deno.writeTextFile(path, broken);
-    const failed = await svcProcess(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
+    const failed = await svc(["operation", "check", "soft_limiter.ts", "--json"], await variant("broken", broken));
     assert.deepEqual([failed.code, failed.json.status], [3, "fails"]);
     const messages = failed.json.checks.flatMap(({ message }: { message: string | null }) => message ?? []).join("\n");
     assert.match(messages, /does not state the unit of gain_db: gain/);
@@ -63,25 +71,25 @@ Deno.test(
 
     // An exception names the place in the file, in the terminal, in summary.json and in the suite; a syntax error too.
     const thrown = text.replace("let clipped = 0;", "let clipped: number = (params as any).none.length;");
-    await Deno.writeTextFile(path, thrown);
+    const throwing = await variant("throwing", thrown);
     const line = thrown.split("\n").findIndex((row) => row.includes(".none.length")) + 1, column = 48;
-    const ended = await svcProcess(["--operation", "soft_limiter.ts", "recipe", "run", "soft_limiter.yaml"], { cwd });
+    const ended = await svc(["--operation", "soft_limiter.ts", "recipe", "run", "soft_limiter.yaml"], throwing);
     assert.equal(ended.code, 1);
     assert.match(ended.stderr, new RegExp(`\\(soft_limiter\\.ts:${line}:${column}\\)$`, "m"));
-    const [id] = (await svc(["runs", "list", "--json"], { cwd })).json.runs.map((row: { run_id: string }) =>
+    const [id] = (await svc(["runs", "list", "--json"], throwing)).json.runs.map((row: { run_id: string }) =>
       row.run_id
     );
-    const summary = JSON.parse(await Deno.readTextFile(join(cwd, ".svc/runs", id, "summary.json")));
+    const summary = JSON.parse(await Deno.readTextFile(join(throwing.cwd, ".svc/runs", id, "summary.json")));
     const location = { file: "soft_limiter.ts", line, column };
     assert.deepEqual([summary.failure.location, summary.steps[2].error.location], [location, location]);
-    const suite = await svcProcess(["operation", "check", "soft_limiter.ts"], { cwd });
+    const suite = await svc(["operation", "check", "soft_limiter.ts"], throwing);
     assert.match(suite.stdout, new RegExp(`\\(soft_limiter\\.ts:${line}:${column}\\)$`, "m"));
-    await Deno.writeTextFile(path, text.replace("let clipped = 0;", "let clipped = = 0;"));
-    const unread = await svcProcess(["operation", "check", "soft_limiter.ts"], { cwd });
+    const unreadable = text.replace("let clipped = 0;", "let clipped = = 0;");
+    const unread = await svc(["operation", "check", "soft_limiter.ts"], await variant("unreadable", unreadable));
     assert.match(unread.stderr, new RegExp(`--> soft_limiter\\.ts:${line}:19`));
 
-    await Deno.writeTextFile(path, "export default 3;\n");
-    const none = await svcProcess(["operation", "check", "soft_limiter.ts", "--json"], { cwd });
+    const three = await variant("three", "export default 3;\n");
+    const none = await svc(["operation", "check", "soft_limiter.ts", "--json"], three);
     assert.deepEqual([none.code, none.json.code], [3, "operation_file_invalid"]);
     const missing = await svc(["operation", "check", "nothing.ts", "--json"], { cwd });
     assert.deepEqual([missing.code, missing.json.code], [4, "file_not_found"]);
