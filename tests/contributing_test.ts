@@ -36,9 +36,16 @@ Deno.test("CONTRIBUTING adds an operation: every command and code block works in
   }
 });
 
-/** Other operations and recipes have their tests in this suite; under `deno task soak whole` their commands run as printed. */
+/** Writes the index of operations; `deno task generated` performs the other generators too. */
+const INDEX = `const { generated } = await import("./ops/generate_index.ts");
+for (const [path, text] of Object.entries(await generated())) await Deno.writeTextFile(path, text);`;
+
+/** Other operations and recipes have their tests in this suite; under `deno task soak whole` the commands run as printed. */
 const shorter = (line: string): string =>
-  FULL_SIZE ? line : line.replace(/tests\/ops\/hardware$/, "$&/soft_limiter_test.ts")
+  FULL_SIZE ? line : line.replace(/^deno task generate$/, `deno eval '${INDEX}'`).replace(
+    /tests\/ops\/hardware$/,
+    "$&/soft_limiter_test.ts",
+  )
     .replace(/tests\/golden$/, "$& --filter limited_link");
 
 async function addAfter(path: string, found: string, line: string): Promise<void> {

@@ -19,6 +19,9 @@ const REPLICATES = 24, ROWS = 2 * REPLICATES;
 /** About 315 errors in each row of the first point, which ends after some 20 replicates; the other needs all of them. */
 const RULE = { untilErrors: 6_250 };
 
+/** Between two looks at Slurm, each of which starts a program. */
+const LOOK_MS = 500;
+
 /** Whether the test can start these programs. */
 function available(...names: string[]): boolean {
   const script = `PATH=$PATH:/usr/sbin; ${names.map((name) => `command -v ${name}`).join(" && ")}`;
@@ -187,7 +190,7 @@ Deno.test({
         ["running", "running", "running"],
       );
       assert.equal(await session.benchmarks.cancel(id), id);
-      await until("the tasks end", async () => (await shell("squeue -h", cwd, env)).trim() === "");
+      await until("the tasks end", async () => (await shell("squeue -h", cwd, env)).trim() === "", LOOK_MS);
       assert.equal((await engine.state(id)).status, "canceled");
       const resumed = (options: Partial<Parameters<typeof session.benchmarks.runOn>[1]>) =>
         session.benchmarks.runOn(join(cwd, "link.yaml"), { on: "slurm", resume: id, ...options });
@@ -221,7 +224,11 @@ Deno.test({
 
       // Slurm looks at time limits twice a minute.
       const timedOut = `squeue -h --array --states=timeout --format=%i`;
-      await until("the time limit ends a task", async () => (await shell(timedOut, cwd, env)).includes(limited));
+      await until(
+        "the time limit ends a task",
+        async () => (await shell(timedOut, cwd, env)).includes(limited),
+        LOOK_MS,
+      );
       await Deno.remove(join(cwd, "hold.2"));
 
       const { code, stdout, stderr } = await followed;

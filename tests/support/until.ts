@@ -13,13 +13,13 @@ export const waits = new Set<{ what: string; since: number }>();
 /** The limit of one wait in time of the clock, for programs that take no other. */
 export const limitNowMs = (): number => LIMIT_MS / share();
 
-/** Adds up the time of a wait as on a free processor. */
-export function stopwatch(): () => number {
+/** Adds up the time of a wait as on a free processor, of looks at an interval. */
+export function stopwatch(intervalMs = INTERVAL_MS): () => number {
   let waitedMs = 0, lastMs = performance.now();
   return () => {
     const nowMs = performance.now();
     // A machine that slept counts as little as one that was busy.
-    waitedMs += Math.min(nowMs - lastMs, 5 * INTERVAL_MS) * share();
+    waitedMs += Math.min(nowMs - lastMs, 5 * intervalMs) * share();
     lastMs = nowMs;
     return waitedMs;
   };
@@ -29,12 +29,17 @@ export function stopwatch(): () => number {
  * Waits until a condition holds that another program or thread brings about.
  *
  * @param what what is waited for, as a statement: "the server answers"
+ * @param intervalMs between two looks; longer where a look starts programs
  * @throws Error after a minute of a free processor, so later on a loaded machine
  */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const waitedMs = stopwatch(); !await holds();) {
+export async function until(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+  intervalMs = INTERVAL_MS,
+): Promise<void> {
+  for (const waitedMs = stopwatch(intervalMs); !await holds();) {
     if (waitedMs() > LIMIT_MS) throw new Error(`Waited a minute in vain: ${what}`);
-    await new Promise((done) => setTimeout(done, INTERVAL_MS));
+    await new Promise((done) => setTimeout(done, intervalMs));
   }
 }
 
