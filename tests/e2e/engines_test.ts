@@ -1,9 +1,10 @@
 /** Shards under a Slurm and a GNU parallel that are there; the files for Snakemake and Kubernetes run as they are written. */
 import assert from "node:assert/strict";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { CLI_ARGS, type CliResult, inFolder, svc } from "../support/cli.ts";
 import { exists } from "../../lib/artifact/path_kind.ts";
 import { shardResult } from "../../lib/study/rows/shards.ts";
+import { npmCache } from "../../lib/release/packages.ts";
 import { open } from "../../mod.ts";
 import { needs } from "../support/needs.ts";
 import { ROOT_PATH } from "../support/paths.ts";
@@ -132,7 +133,8 @@ needs("Snakemake", snakemake);
 Deno.test(
   "a Kubernetes job makes one shard, Snakemake the other, and the result is that of one machine",
   inFolder(async (cwd) => {
-    const env = { ...await project(cwd), HOME: cwd };
+    // Snakemake keeps a cache at home; the modules of svc are in that of this machine.
+    const env = { ...await project(cwd), HOME: cwd, DENO_DIR: dirname(await npmCache()) };
     await write(cwd, "kubernetes");
     const manifest = async (name: string) => JSON.parse(await Deno.readTextFile(join(cwd, "jobs", name)));
     const { apiVersion, kind, metadata, spec } = await manifest("shards.json");

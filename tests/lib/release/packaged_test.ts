@@ -121,7 +121,7 @@ function filesForNpm(files: string[]): string[] {
 /**
  * Packs the folder into `build/` and installs the tarball by the line of README.md into an empty prefix. npm takes longer over the
  * bytes and names of 6,000 files of 120 MB than all that follows, and does nothing with them: it gets some of them, empty, and all
- * are written where it put them.
+ * are moved to where it puts them.
  * @returns the prefix
  */
 async function installPackage(folder: string, root: string): Promise<string> {
@@ -140,10 +140,15 @@ async function installPackage(folder: string, root: string): Promise<string> {
   for (const line of [`npm pack '${empty}' --pack-destination '${build}'`, install]) await npmLine(line, root, prefix);
   const installed = join(prefix, "lib/node_modules", config.name);
   assert.deepEqual(filesOf(installed), given);
-  // The mode that npm gave a file stays.
+  const byNpm = new Set(given);
   for (const path of files) {
-    await Deno.mkdir(dirname(join(installed, path)), { recursive: true });
-    await Deno.writeFile(join(installed, path), await Deno.readFile(join(folder, path)));
+    const from = join(folder, path), to = join(installed, path);
+    // The mode that npm gave a file stays.
+    if (byNpm.has(path)) Deno.writeFileSync(to, Deno.readFileSync(from));
+    else {
+      Deno.mkdirSync(dirname(to), { recursive: true });
+      Deno.renameSync(from, to);
+    }
   }
   return prefix;
 }
