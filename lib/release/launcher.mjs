@@ -72,11 +72,9 @@ const flags = [
 ];
 const offline = network ? ["--no-lock"] : ["--frozen", "--cached-only", "--no-remote"];
 const args = [...flags.slice(0, network ? 5 : undefined), ...offline, join(here, "program", "cli.ts")];
-// Large arrays in huge pages: allocation is several times faster on Linux; other systems ignore the variable.
-const tunables = process.env.GLIBC_TUNABLES ?? "glibc.malloc.hugetlb=1";
 const child = spawn(findDeno(), [...args, ...process.argv.slice(2)], {
   stdio: "inherit",
-  env: { ...process.env, GLIBC_TUNABLES: tunables, DENO_DIR: denoDir(), DENO_NO_UPDATE_CHECK: "1" },
+  env: { ...process.env, DENO_DIR: denoDir(), DENO_NO_UPDATE_CHECK: "1" },
 });
 // A terminal sends Ctrl+C to both processes: a second signal would end the program at once.
 process.on("SIGINT", () => {});
