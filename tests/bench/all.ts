@@ -90,6 +90,7 @@ const SECTIONS = [
       "Processor time of the whole command, start and evidence included: every array is hashed, and kept but in rows with `metrics only`.",
       "A ratio above 1 means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
       "",
+      "The main thread plans points and files their bundles while other threads work: a sweep keeps as many cores busy as its rows say.",
       "AFF3CT, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
     ],
   },
@@ -101,6 +102,15 @@ const SECTIONS = [
       "bits shows the time of start and documents. Parts of a point stay whatever the kernels do: its files are written, read back and",
       "hashed, and its normal values are those of NumPy in NumPy's order, in binary64. Where start and files of all points together take",
       "longer than the whole task in NumPy, no kernel brings the ratio to 1 at this length.",
+    ],
+  },
+  {
+    title: "Growth",
+    has: ({ program }: Row) => program === "growth",
+    about: [
+      "Processor time by what a project holds and what a recipe asks for, in a process whose threads have loaded. The value is the exponent",
+      "between the two largest sizes: 0 is flat, 1 is linear. A recipe has at most 512 steps and a matrix 256 points; longer studies are",
+      "rows of a pack. `deno task bench growth` measures your processor.",
     ],
   },
   {
@@ -121,7 +131,7 @@ const SECTIONS = [
   },
   {
     title: "Kernels and parts",
-    has: ({ program }: Row) => !["tasks", "page"].includes(program) && !CODES.includes(program),
+    has: ({ program }: Row) => !["tasks", "page", "growth"].includes(program) && !CODES.includes(program),
     about: [
       "These rows are kernels and parts of the program alone, most of them on arrays that are there. They are not rates of tasks: a",
       "task also starts, checks, writes and hashes.",

@@ -10,74 +10,14 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { openRunIndex } from "../../lib/run/index/open.ts";
 import { RUN_COLUMNS, runWriter, transaction } from "../../lib/run/index/database.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
 import type { RunQuery } from "../../lib/run/index/runs.ts";
 import { openWorkspace } from "../../lib/run/workspace.ts";
 import { ms, row, sized, time } from "./measure.ts";
+import { idOf, timeOf, writeBundle } from "./stored_runs.ts";
 
 const runs = sized(Number(Deno.env.get("SVC_BENCH_RUNS") ?? 1_000_000), 3_000), bundles = sized(2_000, 20);
 const PAGE = 50;
 const folder = await Deno.makeTempDir({ prefix: "svc-index-" });
-
-const idOf = (i: number) =>
-  `${new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString().replaceAll(/[-:]|\.\d+/g, "")}_link__${i % 100}`;
-const timeOf = (i: number) => new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString();
-const DIGEST = "0".repeat(64);
-const summaryOf = (i: number) => ({
-  schema_version: 1,
-  kind: "svc.run_summary",
-  run_id: idOf(i),
-  job_id: null,
-  recipe_name: `link__${i % 100}`,
-  status: "completed",
-  created_at_utc: timeOf(i),
-  completed_at_utc: timeOf(i),
-  manifest: "manifest.json",
-  recipe_sha256: DIGEST,
-  authored_recipe_sha256: DIGEST,
-  effective_recipe_sha256: DIGEST,
-  execution_plan: {},
-  seed_policy: {},
-  metrics: {},
-  measurement_evidence: {},
-  steps: [{
-    id: "ber",
-    op: "metrics.bit_error_rate",
-    status: "completed",
-    execution_binding: {
-      step_id: "ber",
-      operation_id: "metrics.bit_error_rate",
-      runner: "benchmark_run",
-      backend: "python",
-      implementation: "builtin",
-      implementation_identity: "builtin",
-      implementation_metadata: {},
-      operation_contract_sha256: DIGEST,
-      binding_sha256: DIGEST,
-    },
-    outputs: {},
-    metrics: { "channel.ber": i / runs },
-    metadata: {},
-  }],
-});
-
-function writeBundle(stateDir: string, i: number) {
-  const directory = join(stateDir, "runs", idOf(i));
-  Deno.mkdirSync(directory, { recursive: true });
-  const step = (id: string, op: string, params: JsonObject) => ({ id, op, params, inputs: {} });
-  const recipe = {
-    schema_version: 1,
-    name: `link__${i % 100}`,
-    execution_profile: {},
-    metadata: {},
-    steps: [
-      step("channel", "wireless.channel", { snr_db: i % 1000 }),
-      step("link", "modulation.digital_modulate", { modulation: "qpsk" }),
-    ],
-  };
-  Deno.writeTextFileSync(join(directory, "recipe.authored.json"), JSON.stringify(recipe));
-  Deno.writeTextFileSync(join(directory, "summary.json"), JSON.stringify(summaryOf(i)));
-}
 
 /** Rows as a rebuild of the bundles would write them. */
 async function pages(): Promise<void> {
