@@ -5,7 +5,16 @@ import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { stagingPaths } from "../../../lib/execute/staging.ts";
 import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
-import { execute, type Executed, type StepSpec } from "./execution.ts";
+import { WorkerPool } from "../../../lib/execute/pool.ts";
+import { execute as executeWith, type Executed, type StepSpec } from "./execution.ts";
+
+/** The threads of all tests of this file: a thread loads every operation when it starts. */
+const pool = new WorkerPool();
+Deno.test.afterAll(() => pool.close());
+const execute: typeof executeWith = (steps, options) => executeWith(steps, { pool, ...options });
+/** Threads stay for the next test. */
+const test = (name: string, fn: () => Promise<void>) =>
+  Deno.test({ name, sanitizeOps: false, sanitizeResources: false, fn });
 
 /** Longer than four blocks, and no whole number of symbols of any modulation. */
 const BITS = 400_003;
@@ -98,7 +107,7 @@ function outcomeOf({ status, failure, error, rows, files }: Executed) {
 const warnings = ({ events }: Executed) => events.filter(({ level }) => level !== "info").map(({ message }) => message);
 
 for (const [modulation, items] of [["bpsk", 1], ["qpsk", 1], ["qam16", 3], ["qam64", 1], ["qam256", 2]] as const) {
-  Deno.test(`a ${modulation} link of ${items} items in blocks has the rows and bytes of its steps one after another`, async () => {
+  test(`a ${modulation} link of ${items} items in blocks has the rows and bytes of its steps one after another`, async () => {
     const whole = await apart(link(modulation, items), one(...CHAINED));
     const blocks = await execute(link(modulation, items), { chains: one(...CHAINED) });
     assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
@@ -136,7 +145,7 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["with pilots and true gains, shorter than a block", pilotLink(1001, "none", "oracle")],
 ];
 for (const [name, steps] of LINKS) {
-  Deno.test(`a link ${name} has in blocks the rows and bytes of its steps one after another, kept or not`, async () => {
+  test(`a link ${name} has in blocks the rows and bytes of its steps one after another, kept or not`, async () => {
     const chains = one(...steps.map(([id]) => id)), whole = await apart(steps, chains);
     const blocks = await execute(steps, { chains });
     assert.deepEqual(outcomeOf(blocks), outcomeOf(whole));
@@ -150,7 +159,7 @@ for (const [name, steps] of LINKS) {
   });
 }
 
-Deno.test("a chain that decodes on two threads has the bytes of one", async () => {
+test("a chain that decodes on two threads has the bytes of one", async () => {
   const steps = codedLink("ldpc", "qpsk", { transport_block_size_bits: 1056, target_coderate: 1 / 3 });
   const chains = one(...steps.map(([id]) => id)), alone = await execute(steps, { chains, workers: 1 });
   const shared = await execute(steps, { chains, workers: 2 });
@@ -160,7 +169,7 @@ Deno.test("a chain that decodes on two threads has the bytes of one", async () =
   assert.deepEqual(warnings(shared), []);
 });
 
-Deno.test("companions that the next step does not read let the steps run one after another", async () => {
+test("companions that the next step does not read let the steps run one after another", async () => {
   const steps = pilotLink(100_001, "matched", "least_squares"), chains = one(...steps.map(([id]) => id));
   const blocks = await execute(steps, { chains });
   assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
@@ -178,7 +187,7 @@ const relayed = (...params: JsonObject[]): StepSpec[] => [
 ];
 const none = (bundle: string) => assert.deepEqual(stagingPaths(bundle), []);
 
-Deno.test("a step that fails in a late block leaves the rows and files of its steps one after another", async () => {
+test("a step that fails in a late block leaves the rows and files of its steps one after another", async () => {
   const steps = relayed({}, { fail_at: BITS - 1 }, {});
   // A step outside the chain stands before the one that fails.
   steps.splice(1, 0, ["outside", "test.relay", { bits: "data.bits" }]);
@@ -195,21 +204,21 @@ Deno.test("a step that fails in a late block leaves the rows and files of its st
   assert.match(warnings(blocks)[0], /^The chain of data failed: Cannot relay bit/);
 });
 
-Deno.test("a step that needs the whole array is run after the others of its chain, without a warning", async () => {
+test("a step that needs the whole array is run after the others of its chain, without a warning", async () => {
   const steps = relayed({}, { whole: true });
   const chains = one("data", "r0", "r1"), blocks = await execute(steps, { chains, onBundle: none });
   assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
   assert.deepEqual(warnings(blocks), []);
 });
 
-Deno.test("an array that ends early is found, and a warning names it", async () => {
+test("an array that ends early is found, and a warning names it", async () => {
   const steps = relayed({ short: true });
   const chains = one("data", "r0"), blocks = await execute(steps, { chains, onBundle: none });
   assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
   assert.match(warnings(blocks)[0], /bits has 400002 of its 400003 bytes/);
 });
 
-Deno.test("two chains run side by side, each with its own rows", async () => {
+test("two chains run side by side, each with its own rows", async () => {
   const steps = [
     ...relayed({}),
     ...relayed({}).map(([id, op, inputs, params]): StepSpec => [
@@ -225,7 +234,7 @@ Deno.test("two chains run side by side, each with its own rows", async () => {
   assert.deepEqual(warnings(blocks), []);
 });
 
-Deno.test("outputs that are not kept are hashed and not written, except those that another step reads", async () => {
+test("outputs that are not kept are hashed and not written, except those that another step reads", async () => {
   const steps = link("qpsk"), chains = one(...CHAINED);
   const kept = await execute(steps, { chains });
   const dropped = await execute(steps, { chains, isKept: (_, kind) => kind === "metrics.report.json" });
@@ -247,7 +256,7 @@ Deno.test("outputs that are not kept are hashed and not written, except those th
   assert.deepEqual(warnings(dropped), []);
 });
 
-Deno.test("a cancelled chain ends at its next block and leaves no file", async () => {
+test("a cancelled chain ends at its next block and leaves no file", async () => {
   const cancellation = createCancellation();
   const done = await execute(relayed({ pause_ms: 50 }), {
     chains: one("data", "r0"),
