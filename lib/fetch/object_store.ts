@@ -21,6 +21,8 @@ export interface ObjectStoreOptions {
   variable?: (name: string) => string | undefined;
   /** Time before the first repetition of a failed request, doubled for each further one; tests shorten it. */
   retryMs?: number;
+  /** Most keys and most pages of a list; tests lower them. */
+  listLimits?: { keys: number; pages: number };
 }
 
 /** A failed request is made so often in all: connections break, and stores ask to slow down. */
@@ -29,8 +31,7 @@ const ATTEMPTS = 5;
 const TIMEOUT_MS = 300_000;
 /** Of a page of a list: 1000 keys of 1024 bytes, and their descriptions. */
 const LIST_PAGE_BYTES = 8 * 2 ** 20;
-/** Of a list: so many keys, and so many pages. */
-const MAX_KEYS = 1_000_000, MAX_PAGES = 2_000;
+const LIST_LIMITS = { keys: 1_000_000, pages: 2_000 };
 
 export class ObjectStore {
   /** As given, for messages: `s3://bucket/prefix`. */
@@ -41,6 +42,7 @@ export class ObjectStore {
   readonly #credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string } | null;
   readonly #signal: AbortSignal | undefined;
   readonly #retryMs: number;
+  readonly #listLimits: { keys: number; pages: number };
 
   /**
    * @param address `s3://bucket` or `s3://bucket/prefix`
@@ -73,6 +75,7 @@ export class ObjectStore {
       : { accessKeyId, secretAccessKey, sessionToken: variable("AWS_SESSION_TOKEN") };
     this.#signal = signal;
     this.#retryMs = retryMs;
+    this.#listLimits = options.listLimits ?? LIST_LIMITS;
   }
 
   /** Writes an object. The store checks the bytes against their digest, which is signed. */
@@ -93,10 +96,10 @@ export class ObjectStore {
 
   /** Keys below a folder, in the order of the store, without the prefix of the address. */
   async *list(folder: string): AsyncGenerator<string> {
-    const start = `${this.#prefix}${folder}/`;
+    const start = `${this.#prefix}${folder}/`, { keys, pages } = this.#listLimits;
     const seen = new Set<string>();
     let token: string | undefined;
-    for (let page = 0; page < MAX_PAGES; page++) {
+    for (let page = 0; page < pages; page++) {
       const query = new URLSearchParams({ "list-type": "2", prefix: start });
       if (token !== undefined) query.set("continuation-token", token);
       const answer = await this.#request("GET", `${this.#base}?${query}`, LIST_PAGE_BYTES);
@@ -107,7 +110,7 @@ export class ObjectStore {
         if (!name.startsWith(start)) continue;
         if (seen.has(name)) throw this.#unavailable("its list repeats itself");
         seen.add(name);
-        if (seen.size > MAX_KEYS) throw this.#unavailable(`its list has more than ${MAX_KEYS} keys`);
+        if (seen.size > keys) throw this.#unavailable(`its list has more than ${keys} keys`);
         yield name.slice(this.#prefix.length);
       }
       const next = /<NextContinuationToken>([^<]+)<\/NextContinuationToken>/.exec(text)?.[1];

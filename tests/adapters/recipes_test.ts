@@ -60,6 +60,25 @@ async function measured(
   }
 }
 
+/**
+ * Every adapter runs one of its recipes in its sandbox each day; `deno task soak whole` runs the others, which set the same operations
+ * behind other codes and on other data.
+ */
+const wholeTest = (name: string, run: () => Promise<void>) => FULL_SIZE && Deno.test(name, run);
+
+Deno.test("every recipe of an adapter is without an error", async () => {
+  for (
+    const [adapter, file] of [
+      ["word_vectors", "recipe.yaml"],
+      ["word_vectors", "transceiver.yaml"],
+      ["word_vectors", "arithmetic_polar.yaml"],
+      ["ocr_reader", "scenes_joint.yaml"],
+      ["ocr_reader", "scenes_jpeg.yaml"],
+      ["ocr_reader", "scenes_learned.yaml"],
+    ]
+  ) await linted(adapter, file);
+});
+
 Deno.test("bit errors cost the learned codec quality, not pictures", async () => {
   const [noisy, clean] = await measured("learned_bit_codec", ["snr_db=4.0", "snr_db=13.0"]);
   const quality = "evaluation/quality.psnr_db";
@@ -86,12 +105,16 @@ Deno.test("the text classifier loses accuracy with the words", async () => {
   assert.ok(accuracies[0] > 0.85 && accuracies.at(-1)! > 0.55);
 });
 
-Deno.test("similarity of words falls later than the word error rate rises, and sentences of states keep their meaning", async () => {
+const cosine = "meaning/external.word_vectors.embedding_cosine", errors = "corpus_scores/task.wer";
+
+wholeTest("similarity of words falls later than the word error rate rises", async () => {
   const [noisy, clean] = await measured("word_vectors", ["snr_db=8.0", "snr_db=12.0"]);
-  const cosine = "meaning/external.word_vectors.embedding_cosine", errors = "corpus_scores/task.wer";
   assert.ok(clean(cosine) > 0.9999 && clean(errors) === 0);
   assert.ok(noisy(errors) > 0.15 && noisy(cosine) > 0.93 && noisy(cosine) < 0.99, `${noisy(errors)}, ${noisy(cosine)}`);
   assert.ok(clean("meaning/external.word_vectors.embedding_cosine_unrelated") < 0.75);
+});
+
+Deno.test("sentences of states keep their meaning", async () => {
   const [states] = await measured("word_vectors", "without", "states.yaml");
   // The receiver writes the facts of the source, and those that the base adds.
   const added = { [errors]: 0.431, [cosine]: 0.988, "meaning/external.word_vectors.token_f1": 0.996 };
@@ -100,8 +123,7 @@ Deno.test("similarity of words falls later than the word error rate rises, and s
   }
 });
 
-Deno.test("below the threshold of the polar code the transceiver keeps the meaning of sentences, and the code loses it", async () => {
-  const cosine = "meaning/external.word_vectors.embedding_cosine";
+wholeTest("below the threshold of the polar code the transceiver keeps the meaning of sentences, and the code loses it", async () => {
   // The points 0 and 3 are -6 and 6 dB over AWGN.
   const [low, high] = await measured("word_vectors", ["0", "3"], "transceiver.yaml");
   const [lost, arrived] = await measured("word_vectors", ["0", "3"], "arithmetic_polar.yaml");
@@ -141,20 +163,14 @@ Deno.test("the readability pack is valid with its adapter", async () => {
 
 const READ = "reading/text.words_read", USES = "reading/text.channel_uses_per_word_read";
 
-Deno.test("words of scenes: few channel uses with joint coding", async () => {
+wholeTest("words of scenes: few channel uses with joint coding", async () => {
   const [joint] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_joint.yaml");
   assert.ok(joint(READ) > 0.9, String(joint(READ)));
   // An eighth of 256 x 192 pixels for each of 24 scenes, over the words read of 72.
   assert.ok(Math.abs(joint(USES) * joint(READ) * 72 - 24 * 256 * 192 / 8) < 1e-6);
 });
 
-/**
- * The other recipes of scenes are checked here and run by `deno task soak whole`: the signs above read JPEG behind a link, the
- * scenes above read photographs, and the learned codec has a test of its own.
- */
-Deno.test("words of scenes: all with an adapted link, most by the learned codec", async () => {
-  for (const file of ["scenes_jpeg.yaml", "scenes_learned.yaml"]) await linted("ocr_reader", file);
-  if (!FULL_SIZE) return;
+wholeTest("words of scenes: all with an adapted link, most by the learned codec", async () => {
   const [jpeg] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_jpeg.yaml");
   const bits = jpeg("reading/text.bits_per_word_read");
   assert.ok(jpeg(READ) > 0.95, String(jpeg(READ)));

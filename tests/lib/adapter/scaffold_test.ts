@@ -12,10 +12,8 @@ import {
 import { loadAdapters } from "../../../lib/adapter/load.ts";
 import { toNumber } from "../../../lib/contract/value.ts";
 import { formatRecipeText } from "../../../lib/recipe/format.ts";
-import { compile, run } from "../../../mod.ts";
+import { open } from "../../../mod.ts";
 import { createRegistry } from "../../../ops/registry.ts";
-import { openWorkspace } from "../../../lib/run/workspace.ts";
-import { verifyRun } from "../../../lib/run/verify.ts";
 import { needs } from "../../support/needs.ts";
 import { needsPython, pythonWith } from "../../support/python.ts";
 import { withFolder } from "./support.ts";
@@ -116,14 +114,16 @@ Deno.test({
 
 const runs = (kinds: readonly ScaffoldKind[]) =>
   withFolder(async (root) => {
-    for (const kind of kinds) {
-      const folder = join(root, `my-${kind}`);
-      await scaffoldAdapter(kind, folder);
-      const recipe = await Deno.readTextFile(join(folder, "recipe.yaml"));
+    const folders = kinds.map((kind) => join(root, `my-${kind}`));
+    for (const [index, kind] of kinds.entries()) await scaffoldAdapter(kind, folders[index]);
+    // One session has all adapters, as that of a project with several.
+    const adapters = folders.map((folder) => ({ folder }));
+    await using svc = await open({ projectRoot: root, adapters, python: python ?? undefined });
+    for (const [index, kind] of kinds.entries()) {
+      const recipe = await Deno.readTextFile(join(folders[index], "recipe.yaml"));
       assert.equal(formatRecipeText(recipe, { file: "recipe.yaml" }), recipe, kind);
-      const options = { projectRoot: root, adapters: [{ folder }], python: python ?? undefined };
-      assert.deepEqual((await compile(recipe, options)).diagnostics, []);
-      const { status, summary, run_id } = await run(recipe, options);
+      assert.deepEqual((await svc.recipes.compile(recipe)).diagnostics, []);
+      const { status, summary, run_id } = await svc.recipes.run(recipe);
       assert.equal(status, "completed", `${kind}: ${JSON.stringify(summary.error)}`);
       const steps = summary.steps as { op: string; metrics: Record<string, number> }[];
       const metric = (id: string) => toNumber(steps.find(({ metrics }) => id in metrics)!.metrics[id]);
@@ -148,7 +148,7 @@ const runs = (kinds: readonly ScaffoldKind[]) =>
         const share = metric(`${own}.clipped_share`);
         assert.ok(share > 0.2 && share < 0.3, String(share));
       } else if (kind !== "classification_dataset") assert.ok(metric("quality.psnr_db") > 15, kind);
-      const report = await verifyRun(openWorkspace({ projectRoot: root }), run_id);
+      const report = await svc.runs.verify(run_id);
       assert.equal(report.status, "valid", `${kind}: ${JSON.stringify(report)}`);
     }
   });

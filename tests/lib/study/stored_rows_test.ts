@@ -11,6 +11,8 @@ import { benchmarkWorkspace, settleResult, showBenchmarkResult } from "../../../
 import { LEDGER_FILE, RESULT_FILE, type SnapshotRecord } from "../../../lib/study/pack/types.ts";
 import { verifyBenchmark } from "../../support/session.ts";
 import { openWorkspace, type Workspace } from "../../../lib/run/workspace.ts";
+import { FULL_SIZE } from "../../support/reduced_sizes.ts";
+import { sizeOf } from "../../support/sample.ts";
 import { writeSyntheticResult } from "../../support/synthetic_result.ts";
 import { temporaryFolder } from "../../support/temporary.ts";
 
@@ -19,28 +21,54 @@ async function withWorkspace(test: (workspace: Workspace) => Promise<void>): Pro
   await test(openWorkspace({ projectRoot: folder, stateDir: folder }));
 }
 
-const SIZE = { recipes: 11, replicates: 200 }, PARTED = { recipes: 11, replicates: 92 };
+/** Two parts, and three at full size. */
+const ROWS = sizeOf(1012, 2200);
 const SMALL = { recipes: 3, replicates: 4 };
+/** A result that is interrupted: with all rows in its document, and in two parts at full size. */
+const PARTED = FULL_SIZE ? { recipes: 11, replicates: 92 } : SMALL;
 
-Deno.test("2,200 rows are in three parts, in order, and a page is read from the parts that hold it", () =>
+const CHANGED = `bundle_hash_mismatch ${RESULT_FILE}`;
+const changeByte = (file: string) =>
+  Deno.writeFileSync(file, Deno.readFileSync(file).map((byte, at) => at === 500 ? byte ^ 1 : byte));
+
+Deno.test("rows are in parts of a thousand, in order; a page is read from the parts that hold it, and tables have all", () =>
   withWorkspace(async (workspace) => {
-    const id = await writeSyntheticResult(workspace, { ...SIZE, evidence: false });
+    const id = await writeSyntheticResult(workspace, { recipes: 11, replicates: ROWS / 11, evidence: false });
     const { result, directory } = showBenchmarkResult(workspace, id);
-    assert.deepEqual([result.schema_version, result.rows!.count, result.rows!.completed], [3, 2200, 2200]);
-    assert.deepEqual(result.rows!.parts.map(({ path, rows }) => [path, rows]), [
-      ["rows/part-00000.jsonl.gz", 1000],
-      ["rows/part-00001.jsonl.gz", 1000],
-      ["rows/part-00002.jsonl.gz", 200],
-    ]);
+    assert.deepEqual([result.schema_version, result.rows!.count, result.rows!.completed], [3, ROWS, ROWS]);
+    assert.deepEqual(
+      result.rows!.parts.map(({ path, rows }) => [path, rows]),
+      Array.from({ length: Math.ceil(ROWS / 1000) }, (_, part) => [
+        `rows/part-0000${part}.jsonl.gz`,
+        Math.min(1000, ROWS - 1000 * part),
+      ]),
+    );
     assert.deepEqual(result.recipes.map(({ id, replicate }) => `${id} ${replicate}`), [
       ...Array.from({ length: 11 }, (_, index) => `link_${index} 0`),
     ]);
     const keys = [...allRows(result)].map(({ id, replicate }) => `${id} ${replicate}`);
-    assert.deepEqual(keys, Array.from({ length: 2200 }, (_, n) => `link_${n % 11} ${Math.floor(n / 11)}`));
-    for (const [after, limit] of [[0, 3], [998, 5], [1999, 300], [2200, 5]]) {
+    assert.deepEqual(keys, Array.from({ length: ROWS }, (_, n) => `link_${n % 11} ${Math.floor(n / 11)}`));
+    for (const [after, limit] of [[0, 3], [998, 5], [999, 300], [1999, 300], [ROWS, 5]]) {
       const page = pageOfRows(result, directory, after, limit).map(({ id, replicate }) => `${id} ${replicate}`);
       assert.deepEqual(page, keys.slice(after, after + limit));
     }
+    const out = join(workspace.stateDir, "tables");
+    const { files } = exportBenchmark(workspace, id, { out });
+    assert.ok(files.includes("aggregates.csv"));
+    const lines = (name: string) => Deno.readTextFileSync(join(out, name)).trimEnd().split("\n");
+    assert.equal(lines("recipes.csv").length, 1 + ROWS);
+    assert.equal(lines("metrics.csv").length, 1 + 6 * ROWS);
+    assert.equal(lines("aggregates.csv").length, 1 + 11);
+    const published = await publishBenchmark(workspace, id, { out });
+    const page = Deno.readTextFileSync(join(published.directory, "index.html"));
+    assert.ok(page.includes(`the first 1000 of ${ROWS} rows`));
+    // Without evidence there are errors, of which the changed part is one.
+    const found = async () => (await verifyBenchmark(workspace, id)).errors.map(({ code, file }) => `${code} ${file}`);
+    assert.ok(!(await found()).includes(CHANGED));
+    changeByte(join(directory, "rows/part-00000.jsonl.gz"));
+    assert.ok((await found()).includes(CHANGED));
+    const index = new LedgerIndex(inside(benchmarkWorkspace(workspace).runs, id, LEDGER_FILE)).advance();
+    assert.equal(index.row("link_3", 50)!.metrics["channel.compare_bit_count"], 10_000);
   }));
 
 Deno.test("a result of more recipes than a document holds gives and exports one row of each", () =>
@@ -87,24 +115,26 @@ Deno.test("the archives of snapshots are ordinary ones of a thousand, and hold t
   assert.doesNotMatch(new TextDecoder().decode(stdout), /\.\.\//);
 });
 
-Deno.test("a result of parts that was interrupted anywhere has the rows of an uninterrupted one and verifies", () =>
+Deno.test("a result that was interrupted anywhere has the rows of an uninterrupted one and verifies", () =>
   withWorkspace(async (workspace) => {
     const resultId = "20260101T000000Z_interrupted";
-    await writeSyntheticResult(workspace, { ...PARTED, resultId, until: 91 });
-    const evidence = join(benchmarkWorkspace(workspace).runs, resultId, "evidence/part-00001.tar.gz");
+    const { recipes, replicates } = PARTED, rows = recipes * replicates;
+    await writeSyntheticResult(workspace, { ...PARTED, resultId, until: replicates - 1 });
+    const last = `evidence/part-0000${Math.floor(rows / 1000)}.tar.gz`;
+    const evidence = join(benchmarkWorkspace(workspace).runs, resultId, last);
     Deno.writeTextFileSync(evidence, "half of a snapshot", { append: true });
     await writeSyntheticResult(workspace, { ...PARTED, resultId });
     const resumed = settleResult(workspace, resultId);
     const keys = [...allRows(resumed)].map(({ id, replicate }) => `${id} ${replicate}`);
-    assert.deepEqual(keys, Array.from({ length: 1012 }, (_, n) => `link_${n % 11} ${Math.floor(n / 11)}`));
-    assert.deepEqual(resumed.rows!.count, 1012);
+    assert.deepEqual(keys, Array.from({ length: rows }, (_, n) => `link_${n % recipes} ${Math.floor(n / recipes)}`));
+    if (FULL_SIZE) assert.deepEqual(resumed.rows!.count, rows);
     assert.equal((await verifyBenchmark(workspace, resultId)).status, "valid");
     assert.deepEqual(collectEvidence(workspace, true), []);
-    const directory = join(benchmarkWorkspace(workspace).runs, resultId),
-      part = join(directory, "rows/part-00000.jsonl.gz");
-    Deno.writeFileSync(part, Deno.readFileSync(part).map((byte, at) => at === 500 ? byte ^ 1 : byte));
-    const { errors } = await verifyBenchmark(workspace, resultId);
-    assert.deepEqual(errors.map(({ code, file }) => `${code} ${file}`), [`bundle_hash_mismatch ${RESULT_FILE}`]);
+    if (FULL_SIZE) {
+      changeByte(join(benchmarkWorkspace(workspace).runs, resultId, "rows/part-00000.jsonl.gz"));
+      const { errors } = await verifyBenchmark(workspace, resultId);
+      assert.deepEqual(errors.map(({ code, file }) => `${code} ${file}`), [CHANGED]);
+    }
     // A process that ended without a word leaves what it has.
     const ended = "20260101T000000Z_ended";
     await writeSyntheticResult(workspace, { ...SMALL, resultId: ended, until: 3 });
@@ -153,20 +183,4 @@ Deno.test("verification names a run that stands for several rows", () =>
     assert.deepEqual(errors.map(({ code, message }) => `${code}: ${message}`), [
       "result_duplicate_run_ids: 20260101T000000Z_shared is the run of several rows",
     ]);
-  }));
-
-Deno.test("tables have a line for each row of all parts, and a page lists the first thousand", () =>
-  withWorkspace(async (workspace) => {
-    const id = await writeSyntheticResult(workspace, { ...PARTED, evidence: false });
-    const out = join(workspace.stateDir, "tables");
-    const { files } = exportBenchmark(workspace, id, { out });
-    assert.ok(files.includes("aggregates.csv"));
-    const lines = (name: string) => Deno.readTextFileSync(join(out, name)).trimEnd().split("\n");
-    assert.equal(lines("recipes.csv").length, 1 + 1012);
-    assert.equal(lines("metrics.csv").length, 1 + 6 * 1012);
-    assert.equal(lines("aggregates.csv").length, 1 + 11);
-    const { directory } = await publishBenchmark(workspace, id, { out });
-    assert.match(Deno.readTextFileSync(join(directory, "index.html")), /the first 1000 of 1012 rows/);
-    const index = new LedgerIndex(inside(benchmarkWorkspace(workspace).runs, id, LEDGER_FILE)).advance();
-    assert.equal(index.row("link_3", 50)!.metrics["channel.compare_bit_count"], 10_000);
   }));
