@@ -5,6 +5,7 @@ import { svcProcess } from "../support/cli.ts";
 import { lint, loadBenchmarkPack } from "../support/session.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
 import { FULL_SIZE } from "../support/reduced_sizes.ts";
+import { testWhole } from "../support/sample.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
 
 const ADAPTERS = new URL("../../adapters/", import.meta.url);
@@ -64,8 +65,6 @@ async function measured(
  * Every adapter runs one of its recipes in its sandbox each day; `deno task soak whole` runs the others, which set the same operations
  * behind other codes and on other data.
  */
-const wholeTest = (name: string, run: () => Promise<void>) => FULL_SIZE && Deno.test(name, run);
-
 Deno.test("every recipe of an adapter is without an error", async () => {
   for (
     const [adapter, file] of [
@@ -107,7 +106,7 @@ Deno.test("the text classifier loses accuracy with the words", async () => {
 
 const cosine = "meaning/external.word_vectors.embedding_cosine", errors = "corpus_scores/task.wer";
 
-wholeTest("similarity of words falls later than the word error rate rises", async () => {
+testWhole("similarity of words falls later than the word error rate rises", async () => {
   const [noisy, clean] = await measured("word_vectors", ["snr_db=8.0", "snr_db=12.0"]);
   assert.ok(clean(cosine) > 0.9999 && clean(errors) === 0);
   assert.ok(noisy(errors) > 0.15 && noisy(cosine) > 0.93 && noisy(cosine) < 0.99, `${noisy(errors)}, ${noisy(cosine)}`);
@@ -123,13 +122,16 @@ Deno.test("sentences of states keep their meaning", async () => {
   }
 });
 
-wholeTest("below the threshold of the polar code the transceiver keeps the meaning of sentences, and the code loses it", async () => {
-  // The points 0 and 3 are -6 and 6 dB over AWGN.
-  const [low, high] = await measured("word_vectors", ["0", "3"], "transceiver.yaml");
-  const [lost, arrived] = await measured("word_vectors", ["0", "3"], "arithmetic_polar.yaml");
-  assert.ok(low(cosine) > 0.9 && high(cosine) > 0.999, `${low(cosine)}, ${high(cosine)}`);
-  assert.deepEqual([lost(cosine), arrived(cosine)], [0, 1]);
-});
+testWhole(
+  "below the threshold of the polar code the transceiver keeps the meaning of sentences, and the code loses it",
+  async () => {
+    // The points 0 and 3 are -6 and 6 dB over AWGN.
+    const [low, high] = await measured("word_vectors", ["0", "3"], "transceiver.yaml");
+    const [lost, arrived] = await measured("word_vectors", ["0", "3"], "arithmetic_polar.yaml");
+    assert.ok(low(cosine) > 0.9 && high(cosine) > 0.999, `${low(cosine)}, ${high(cosine)}`);
+    assert.deepEqual([lost(cosine), arrived(cosine)], [0, 1]);
+  },
+);
 
 const SIGNS = Array.from({ length: 12 }, (_, i) => `sign_${String(2 * i + 1).padStart(2, "0")}`).join(",");
 
@@ -163,14 +165,14 @@ Deno.test("the readability pack is valid with its adapter", async () => {
 
 const READ = "reading/text.words_read", USES = "reading/text.channel_uses_per_word_read";
 
-wholeTest("words of scenes: few channel uses with joint coding", async () => {
+testWhole("words of scenes: few channel uses with joint coding", async () => {
   const [joint] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_joint.yaml");
   assert.ok(joint(READ) > 0.9, String(joint(READ)));
   // An eighth of 256 x 192 pixels for each of 24 scenes, over the words read of 72.
   assert.ok(Math.abs(joint(USES) * joint(READ) * 72 - 24 * 256 * 192 / 8) < 1e-6);
 });
 
-wholeTest("words of scenes: all with an adapted link, most by the learned codec", async () => {
+testWhole("words of scenes: all with an adapted link, most by the learned codec", async () => {
   const [jpeg] = await measured("ocr_reader", ["snr_db=10.0"], "scenes_jpeg.yaml");
   const bits = jpeg("reading/text.bits_per_word_read");
   assert.ok(jpeg(READ) > 0.95, String(jpeg(READ)));

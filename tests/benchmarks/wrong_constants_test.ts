@@ -9,6 +9,7 @@ import { listCards } from "../../lib/study/validation/cards.ts";
 import { readPublished } from "../../lib/study/validation/published.ts";
 import { quickSet } from "../../lib/study/validation/quick_set.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { FULL_SIZE } from "../support/reduced_sizes.ts";
 
 interface Fault {
   /** As in `quick_finds` of the published results. */
@@ -71,6 +72,9 @@ const FAULTS: Fault[] = [
   },
 ];
 
+/** Processor seconds from which the quick subset of a card is dear. */
+const DEAR_S = 2;
+
 const CONFIG = join(ROOT_PATH, "deno.json");
 
 /** Imports of the configuration, and the module of the wrong constant in place of its own. */
@@ -92,6 +96,8 @@ Deno.test("a wrong constant makes a quick card differ", async (t) => {
         const card = finders.reduce((a, b) => cost(b) < cost(a) ? b : a);
         const module = pathToFileURL(join(ROOT_PATH, file)).href, text = await Deno.readTextFile(new URL(module));
         assert.equal(text.split(right).length, 2, `${file} has ${right} once`);
+        // Faults that only a dear card finds are made by `deno task soak whole`.
+        if (!FULL_SIZE && cost(card) > DEAR_S) return;
         const changed = text.replace(right, wrong)
           .replace(/(?<=^(?:import|export|\}) .*")\.[^"]+(?=")/gm, (path) => new URL(path, module).href);
         const instead = join(folder, `${id}.ts`), imports = join(folder, `${id}.json`);

@@ -12,7 +12,7 @@ import { openPackage } from "../../lib/training/source.ts";
 import { BUILTIN_OPERATIONS } from "../../ops/index.ts";
 import { expectedFiles, modelIds, packageOf } from "../../recipes/models/generate_packages.ts";
 import { fromFileUrl, ROOT_PATH } from "../support/paths.ts";
-import { isSampled } from "../support/sample.ts";
+import { testWhole } from "../support/sample.ts";
 import { assertGivesStoredAnswer } from "../support/stored_reference.ts";
 
 const RECIPES = new URL("../../recipes/", import.meta.url), MODELS = new URL("models/", RECIPES);
@@ -149,6 +149,11 @@ Deno.test("manifests, contracts, selection histories and pinned digests are the 
   }
 });
 
+/**
+ * Each slot of the physical layer has a comparison here, or its pack one in tests/benchmarks/shipped_packs_test.ts; a network that
+ * changed also fails its stored answer. `deno task soak whole` has all comparisons and codecs.
+ */
+
 /** A metric of a step at one SNR, by the value of one matrix dimension. */
 const valuesOf = (recipe: string, snr: string, dimension: string, metric: [string, string]) =>
   valuesAt(recipe, `snr_db=${snr}`, dimension, metric);
@@ -163,22 +168,25 @@ async function valuesAt(recipe: string, point: string, dimension: string, [step,
   ]));
 }
 
-Deno.test("the trained transceiver writes nearly all words at 12 dB, and most at -3 dB, where the digital link at equal uses fails", async () => {
-  const { recipes } = await session();
-  const errors = async (name: string, snr: string) => {
-    const text = await Deno.readTextFile(new URL(name, RECIPES));
-    const short = text.replace("dataset: svc_reports}", "dataset: svc_reports, sample_count: 60}");
-    assert.notEqual(short, text);
-    const { status, rows } = await recipes.runMatrix(short, { points: [`snr_db=${snr}`] });
-    assert.equal(status, "completed");
-    return toNumber(rows[0].metrics.corpus_scores["task.wer"] as number);
-  };
-  const clean = await errors("recipe_starters/text_transceiver.yaml", "12.0");
-  const noisy = await errors("recipe_starters/text_transceiver.yaml", "-3.0");
-  const digital = await errors("text_arithmetic_polar_awgn.yaml", "-3.0");
-  // About 600 words: a standard error below 0.02.
-  assert.ok(clean < 0.03 && noisy < digital - 0.1, `${clean} ${noisy} ${digital}`);
-});
+testWhole(
+  "the trained transceiver writes nearly all words at 12 dB, and most at -3 dB, where the digital link at equal uses fails",
+  async () => {
+    const { recipes } = await session();
+    const errors = async (name: string, snr: string) => {
+      const text = await Deno.readTextFile(new URL(name, RECIPES));
+      const short = text.replace("dataset: svc_reports}", "dataset: svc_reports, sample_count: 60}");
+      assert.notEqual(short, text);
+      const { status, rows } = await recipes.runMatrix(short, { points: [`snr_db=${snr}`] });
+      assert.equal(status, "completed");
+      return toNumber(rows[0].metrics.corpus_scores["task.wer"] as number);
+    };
+    const clean = await errors("recipe_starters/text_transceiver.yaml", "12.0");
+    const noisy = await errors("recipe_starters/text_transceiver.yaml", "-3.0");
+    const digital = await errors("text_arithmetic_polar_awgn.yaml", "-3.0");
+    // About 600 words: a standard error below 0.02.
+    assert.ok(clean < 0.03 && noisy < digital - 0.1, `${clean} ${noisy} ${digital}`);
+  },
+);
 
 Deno.test("trained channel reports are far better than truncated ones at equal bits", async () => {
   const text = await Deno.readTextFile(new URL("csi_feedback_learned.yaml", RECIPES)), { recipes } = await session();
@@ -191,29 +199,32 @@ Deno.test("trained channel reports are far better than truncated ones at equal b
   assert.ok(nmse.learned_artifact < nmse.truncated_angular_delay - 9, JSON.stringify(nmse));
 });
 
-Deno.test("the trained pair reports CDL channels better than Type I at fewer bits, and better with more bits", async () => {
-  const { recipes } = await session();
-  const scores = async (name: string, points: string[], step: string) => {
-    const { status, rows } = await recipes.runMatrix(await Deno.readTextFile(new URL(name, RECIPES)), { points });
-    assert.equal(status, "completed");
-    return rows.map(({ metrics }) =>
-      ["csi.sgcs", "csi.precoder_bits"].map((id) => toNumber(metrics[step][id] as number))
+testWhole(
+  "the trained pair reports CDL channels better than Type I at fewer bits, and better with more bits",
+  async () => {
+    const { recipes } = await session();
+    const scores = async (name: string, points: string[], step: string) => {
+      const { status, rows } = await recipes.runMatrix(await Deno.readTextFile(new URL(name, RECIPES)), { points });
+      assert.equal(status, "completed");
+      return rows.map(({ metrics }) =>
+        ["csi.sgcs", "csi.precoder_bits"].map((id) => toNumber(metrics[step][id] as number))
+      );
+    };
+    const [[low, few], [high, many]] = await scores(
+      "recipe_starters/csi_feedback_cdl.yaml",
+      ["bits_per_latent=1", "bits_per_latent=3"],
+      "evaluation",
     );
-  };
-  const [[low, few], [high, many]] = await scores(
-    "recipe_starters/csi_feedback_cdl.yaml",
-    ["bits_per_latent=1", "bits_per_latent=3"],
-    "evaluation",
-  );
-  const [[codebook, bits]] = await scores(
-    "csi_dataset_report.yaml",
-    ["subband_subcarriers=3"],
-    "report",
-  );
-  assert.deepEqual([few, many, bits], [24, 72, 27]);
-  // Means over 64 channels have a standard error of about 0.02; the pack csi_bits_v1 has the intervals.
-  assert.ok(low > codebook + 0.02 && high > low + 0.06, `${codebook} ${low} ${high}`);
-});
+    const [[codebook, bits]] = await scores(
+      "csi_dataset_report.yaml",
+      ["subband_subcarriers=3"],
+      "report",
+    );
+    assert.deepEqual([few, many, bits], [24, 72, 27]);
+    // Means over 64 channels have a standard error of about 0.02; the pack csi_bits_v1 has the intervals.
+    assert.ok(low > codebook + 0.02 && high > low + 0.06, `${codebook} ${low} ${high}`);
+  },
+);
 
 // Rows of a recipe hold 64 to 384 examples, so a mean square is off by less than a third; the factors below leave room for more.
 
@@ -231,7 +242,7 @@ Deno.test("the trained DM-RS estimator is far below least squares and near LMMSE
   assert.ok(nmse.given < 1.2 * nmse.lmmse && nmse.lmmse < 1.2 * nmse.given, JSON.stringify(nmse));
 });
 
-Deno.test("the estimator trained for motion is below one of single OFDM symbols at 120 and 250 km/h", async () => {
+testWhole("the estimator trained for motion is below one of single OFDM symbols at 120 and 250 km/h", async () => {
   const { recipes } = await session();
   const nmse = async (name: string) => {
     const text = await Deno.readTextFile(new URL(name, RECIPES));
@@ -273,22 +284,25 @@ Deno.test("the trained tracker foretells the Doppler better than the last look a
   assert.ok(rmse.learned_artifact < 0.2 * rmse.linear_extrapolation, JSON.stringify(rmse));
 });
 
-Deno.test("the trained near-field estimator is nearer in range than the polar codebook, and in angle between its steps", async () => {
-  const of = (name: string) =>
-    valuesOf("near_field_learned.yaml", "25.0", "estimator", ["evaluation", `near_field.${name}`]);
-  const range = await of("range_rmse_m"), angle = await of("angle_rmse_deg");
-  assert.ok(range.learned_artifact < 0.85 * range.polar_codebook, JSON.stringify(range));
-  assert.ok(angle.learned_artifact < 0.5 * angle.polar_codebook, JSON.stringify(angle));
-});
+testWhole(
+  "the trained near-field estimator is nearer in range than the polar codebook, and in angle between its steps",
+  async () => {
+    const of = (name: string) =>
+      valuesOf("near_field_learned.yaml", "25.0", "estimator", ["evaluation", `near_field.${name}`]);
+    const range = await of("range_rmse_m"), angle = await of("angle_rmse_deg");
+    assert.ok(range.learned_artifact < 0.85 * range.polar_codebook, JSON.stringify(range));
+    assert.ok(angle.learned_artifact < 0.5 * angle.polar_codebook, JSON.stringify(angle));
+  },
+);
 
-Deno.test("the trained policy for receiver and echo is within 0.005 of the optimum, the rules are not", async () => {
+testWhole("the trained policy for receiver and echo is within 0.005 of the optimum, the rules are not", async () => {
   const metric: [string, string] = ["evaluation", "isac.scalarized_utility"];
   const utility = await valuesAt("isac_ofdm_learned.yaml", "sensing_weight=0.6", "allocator", metric);
   assert.ok(utility.learned_artifact > utility.scalarized_reference - 0.005, JSON.stringify(utility));
   assert.ok(utility.learned_artifact > utility.communications_water_filling + 0.1, JSON.stringify(utility));
 });
 
-Deno.test("the trained causal policy has a greater rate than the rules on the same reports at 0 dB", async () => {
+testWhole("the trained causal policy has a greater rate than the rules on the same reports at 0 dB", async () => {
   const metric: [string, string] = ["evaluation", "resource.finite_blocklength.mean_capacity_bps_hz"];
   const rate = await valuesAt("resource_causal_csi_learned.yaml", "noise_variance=1.0", "policy", metric);
   for (
@@ -368,7 +382,7 @@ async function compare(recipe: string, dimension: string, [baseline, oracle]: [s
   return interval;
 }
 
-Deno.test("the trained receiver undoes the I/Q imbalance: far below the reference, at the oracle", async () => {
+testWhole("the trained receiver undoes the I/Q imbalance: far below the reference, at the oracle", async () => {
   const recipe = "neural_receiver_qpsk_iq_learned.yaml";
   const interval = await compare(recipe, "receiver", ["reference_qpsk", "oracle_frontend_calibrated"], NEAR.iq);
   // Same symbols, and decisions that differ in a handful of bits.
@@ -378,7 +392,7 @@ Deno.test("the trained receiver undoes the I/Q imbalance: far below the referenc
   assert.ok(interval("learned_artifact").low < interval("blind_iq_compensation").high);
 });
 
-Deno.test("the trained tracker beats pilots alone, smoothed or not, and comes near the true phase", async () => {
+testWhole("the trained tracker beats pilots alone, smoothed or not, and comes near the true phase", async () => {
   const recipe = "neural_receiver_qpsk_phase_tracking_learned.yaml";
   const interval = await compare(recipe, "tracker", ["pilot_smoothing", "oracle"], NEAR.phase);
   assert.ok(interval("pilot_smoothing").high < interval("pilot_interpolation").low);
@@ -393,9 +407,8 @@ async function* filesOf(folder: URL): AsyncGenerator<{ path: string; size: numbe
   }
 }
 
-for (const [index, codec] of ["svc_tiny_hyperprior", "svc_tiny_hyperprior_high"].entries()) {
-  if (!isSampled(index, 2)) continue;
-  Deno.test(`the stored networks of ${codec} give the stored rates and qualities`, async () => {
+for (const codec of ["svc_tiny_hyperprior", "svc_tiny_hyperprior_high"]) {
+  testWhole(`the stored networks of ${codec} give the stored rates and qualities`, async () => {
     const script = new URL("training/codec_rate_distortion.ts", MODELS).pathname;
     const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
       args: ["run", "-A", "--no-check", script, codec, "--check"],

@@ -98,13 +98,25 @@ export async function packOfEnds(folder: string, source: string, end?: "first" |
   });
 }
 
-/** Writes a pack with other parameters of the step `data`. */
-export function packOnData(folder: string, name: string, params: JsonObject): Promise<string> {
+/**
+ * Writes a pack with some of its entries, and other parameters of steps.
+ * @param isKept the entries, by their ids
+ * @param paramsOf parameters by step, of an entry
+ */
+export function packOfEntries(
+  folder: string,
+  name: string,
+  isKept: (id: string) => boolean,
+  paramsOf: (id: string) => Record<string, JsonObject> = () => ({}),
+): Promise<string> {
   return changedPack(folder, fileOf(name), (pack) => ({
     ...pack,
-    recipes: pack.recipes.map((entry) => {
-      const steps = entry.params?.step_params, data = { ...steps?.data, ...params };
-      return { ...entry, params: { ...entry.params, step_params: { ...steps, data } } };
+    recipes: pack.recipes.filter(({ id }) => isKept(String(id))).map((entry) => {
+      const steps = { ...entry.params?.step_params };
+      for (const [step, params] of Object.entries(paramsOf(String(entry.id)))) {
+        steps[step] = { ...steps[step], ...params };
+      }
+      return { ...entry, params: { ...entry.params, step_params: steps } };
     }),
   }));
 }

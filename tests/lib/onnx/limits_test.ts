@@ -117,9 +117,7 @@ Deno.test("a limit ends the sessions of its owner and no others, with equal limi
       await openOnnxSession(linearModel([4], 1), { limits }),
     ];
     const x = ndarray("float32", Float32Array.of(2), [1, 1]);
-    const ended = [own[0].run(ONE), own[1].run({ x })].map((run) =>
-      assert.rejects(run, { code: ENDED_BY })
-    );
+    const ended = [own[0].run(ONE), own[1].run({ x })].map((run) => assert.rejects(run, { code: ENDED_BY }));
     assert.deepEqual((await others[0].run({ x })).y.data, Float32Array.of(6));
     await Promise.all(ended);
     assert.deepEqual((await others[0].run({ x })).y.data, Float32Array.of(6));
