@@ -302,7 +302,7 @@ testWhole("the trained policy for receiver and echo is within 0.005 of the optim
   assert.ok(utility.learned_artifact > utility.communications_water_filling + 0.1, JSON.stringify(utility));
 });
 
-testWhole("the trained causal policy has a greater rate than the rules on the same reports at 0 dB", async () => {
+Deno.test("the trained causal policy has a greater rate than the rules on the same reports at 0 dB", async () => {
   const metric: [string, string] = ["evaluation", "resource.finite_blocklength.mean_capacity_bps_hz"];
   const rate = await valuesAt("resource_causal_csi_learned.yaml", "noise_variance=1.0", "policy", metric);
   for (

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { sharedSession } from "../support/session.ts";
 import { toNumber } from "../../lib/contract/value.ts";
 import { ROOT_PATH } from "../support/paths.ts";
+import { FULL_SIZE } from "../support/reduced_sizes.ts";
+import { testWhole } from "../support/sample.ts";
 
 const F1 = "detection.f1_at_iou_0p5_conf_0", MIOU = "segmentation.semantic_raster_pooled_miou";
 const { session } = sharedSession({ projectRoot: ROOT_PATH });
@@ -56,12 +58,14 @@ Deno.test("the bundled towers find scenes in noise, where concepts of plain back
 });
 
 Deno.test("JPEG at capacity keeps more shapes than joint coding, also at low SNR", async () => {
-  const [low, high] = await scores("detection_scenes_jpeg_capacity_awgn", ["snr_db=-4.0", "snr_db=8.0"]);
+  const points = FULL_SIZE ? ["snr_db=-4.0", "snr_db=8.0"] : ["snr_db=-4.0"];
+  const [low, high] = await scores("detection_scenes_jpeg_capacity_awgn", points);
   assert.ok(low.f1 > 0.9 && low.miou > 0.88, JSON.stringify(low));
-  assert.ok(high.f1 > 0.97 && high.miou > 0.95, JSON.stringify(high));
+  if (high !== undefined) assert.ok(high.f1 > 0.97 && high.miou > 0.95, JSON.stringify(high));
   const [joint] = await scores("detection_scenes_deepjscc_awgn", ["snr_db=-4.0"]);
   assert.ok(joint.f1 > 0.85 && joint.f1 < low.f1, JSON.stringify(joint));
   assert.ok(joint.miou > 0.8 && joint.miou < low.miou, JSON.stringify(joint));
+  if (!FULL_SIZE) return;
   // A receiver that assumes the Es/N0 that it has smooths more: the error is smaller, and fewer shapes are found.
   const [smooth] = await scores("detection_scenes_deepjscc_awgn", ["snr_db=-4.0"], (text) => {
     assert.match(text, /snr_offset_db: 6\.0/);
@@ -70,33 +74,41 @@ Deno.test("JPEG at capacity keeps more shapes than joint coding, also at low SNR
   assert.ok(smooth.f1 > 0.75 && smooth.f1 < joint.f1 && smooth.miou < joint.miou, JSON.stringify(smooth));
 });
 
-Deno.test("features in 8 channel uses name the shape where a picture of 1,032 uses is lost, and are level with it where it arrives", async () => {
-  const { recipes } = await session();
-  const accuracies = async (name: string) => {
-    const { status, rows } = await recipes.runMatrix(await recipe(name), { points: ["snr_db=-3.0", "snr_db=6.0"] });
-    assert.equal(status, "completed");
-    return rows.map(({ metrics }) => toNumber(metrics.evaluation["task.accuracy"] as number));
-  };
-  const features = await accuracies("scenes_features_awgn");
-  const pictures = await accuracies("scenes_classification_jpeg_awgn");
-  assert.ok(features[0] > pictures[0] + 0.2, `${features} ${pictures}`);
-  assert.ok(Math.min(features[1], pictures[1]) > 0.8, `${features} ${pictures}`);
-});
+/** These networks have a stored answer each, and the packs of shipped_run_test.ts run them. */
+testWhole(
+  "features in 8 channel uses name the shape where a picture of 1,032 uses is lost, and are level with it where it arrives",
+  async () => {
+    const { recipes } = await session();
+    const accuracies = async (name: string) => {
+      const { status, rows } = await recipes.runMatrix(await recipe(name), { points: ["snr_db=-3.0", "snr_db=6.0"] });
+      assert.equal(status, "completed");
+      return rows.map(({ metrics }) => toNumber(metrics.evaluation["task.accuracy"] as number));
+    };
+    const features = await accuracies("scenes_features_awgn");
+    const pictures = await accuracies("scenes_classification_jpeg_awgn");
+    assert.ok(features[0] > pictures[0] + 0.2, `${features} ${pictures}`);
+    assert.ok(Math.min(features[1], pictures[1]) > 0.8, `${features} ${pictures}`);
+  },
+);
 
-Deno.test("features of cluttered scenes find the objects at 0 dB, where nothing of a picture arrives in as many channel uses", async () => {
-  const { recipes } = await session();
-  const precision = async (name: string, points: string[]) => {
-    const { status, rows } = await recipes.runMatrix(await recipe(name), { points });
-    assert.equal(status, "completed");
-    return rows.map(({ metrics }) => toNumber(metrics.evaluation["detection.ap_at_iou_0p5_conf_0"] as number));
-  };
-  const [low, high] = await precision("scenes_objects_awgn", ["snr_db=-9.0", "snr_db=0.0"]);
-  assert.ok(high > 0.8 && low < high - 0.1, `${low} ${high}`);
-  const [lost, arrived] = await precision("scenes_objects_jpeg_awgn", ["snr_db=3.0", "snr_db=12.0"]);
-  assert.ok(lost < 0.03 && arrived > 0.08 && arrived < high, `${lost} ${arrived} ${high}`);
-});
+testWhole(
+  "features of cluttered scenes find the objects at 0 dB, where nothing of a picture arrives in as many channel uses",
+  async () => {
+    const { recipes } = await session();
+    const precision = async (name: string, points: string[]) => {
+      const { status, rows } = await recipes.runMatrix(await recipe(name), { points });
+      assert.equal(status, "completed");
+      return rows.map(({ metrics }) => toNumber(metrics.evaluation["detection.ap_at_iou_0p5_conf_0"] as number));
+    };
+    const [low, high] = await precision("scenes_objects_awgn", ["snr_db=-9.0", "snr_db=0.0"]);
+    assert.ok(high > 0.8 && low < high - 0.1, `${low} ${high}`);
+    const [lost, arrived] = await precision("scenes_objects_jpeg_awgn", ["snr_db=3.0", "snr_db=12.0"]);
+    assert.ok(lost < 0.03 && arrived > 0.08 && arrived < high, `${lost} ${arrived} ${high}`);
+  },
+);
 
-Deno.test("the templates of detection and segmentation score what they are for", async () => {
+/** The templates run as the recipes of noise without noise. */
+testWhole("the templates of detection and segmentation score what they are for", async () => {
   for (const [name, metric] of [["detection", F1], ["segmentation", MIOU]]) {
     const { status, summary } = await (await session()).recipes.run(
       await recipe(`recipe_starters/${name}_scenes_default`),

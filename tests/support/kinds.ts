@@ -1,29 +1,10 @@
 /**
- * Few recipes that together have every kind of step of many: each operation, each choice of its parameters (a word or a switch), and
- * each connection of two operations. A greedy set cover: the recipe with the most kinds that are missing comes next.
+ * Few recipes that together have every operation of many. The planner checks connections, and plans every recipe; tests/ops runs each
+ * choice of a parameter. A greedy set cover: the recipe with the most kinds that are missing comes next.
  */
-import type { JsonObject } from "../../lib/contract/value.ts";
 
-interface Step {
-  id: string;
-  op: string;
-  params?: JsonObject;
-  inputs?: JsonObject;
-}
-
-/** Words that name files, items and digests, and no choice. */
-const NAMES = /_ids|_path|_sha256|dataset|label|split/;
-
-export function kindsOf(steps: readonly Step[]): Set<string> {
-  const ops = new Map(steps.map(({ id, op }) => [id, op]));
-  return new Set(steps.flatMap(({ op, params, inputs }) => [
-    op,
-    ...Object.entries(params ?? {}).filter(([name, value]) =>
-      typeof value === "boolean" || typeof value === "string" && !NAMES.test(name)
-    ).map(([name, value]) => `${op} ${name}=${value}`),
-    ...Object.entries(inputs ?? {}).map(([port, from]) => `${ops.get(String(from).split(".")[0])} to ${op}.${port}`),
-  ]));
-}
+/** The kinds of the steps of a recipe. */
+export const kindsOf = (steps: readonly { op: string }[]): Set<string> => new Set(steps.map(({ op }) => op));
 
 /**
  * The chosen of many, by name.
