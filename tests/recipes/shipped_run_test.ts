@@ -10,7 +10,6 @@ import assert from "node:assert/strict";
 import { basename, dirname, join } from "node:path";
 import { sharedSession } from "../support/session.ts";
 import { parseRecipe } from "../../lib/api/authored_recipe.ts";
-import type { JsonObject } from "../../lib/contract/value.ts";
 import { parseYaml } from "../../lib/contract/yaml.ts";
 import { listBenchmarkPacks } from "../../lib/study/pack/packs.ts";
 import { ROOT_PATH } from "../support/paths.ts";

@@ -24,6 +24,7 @@ import { bitErrorRateRayleigh } from "../../../lib/numeric/link/theory.ts";
 import type { RunOptions } from "../../../lib/conformance/run_operation.ts";
 import { refuses, runOperation } from "../harness.ts";
 import { arrayInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
+import { FULL_SIZE } from "../../support/reduced_sizes.ts";
 
 const GRID = { subcarriers: 24, num_ofdm_symbols: 7 };
 
@@ -337,13 +338,15 @@ Deno.test("without tracking, a moving channel has the error floor of its correla
   // E|h(t) - h(2)|² = 2(1 - ρ) from one pilot symbol, whatever the Es/N0.
   let floor = 0;
   for (let symbol = 0; symbol < 14; symbol++) floor += 2 * (1 - rho(symbol - 2)) / 14;
-  const held = await tracked([2], { method: "lmmse", time_interpolation: "nearest" }, 60);
-  assert.ok(Math.abs(held.error / floor - 1) < 0.15, `${held.error} ${floor}`);
   const wiener = { method: "lmmse", delay_spread_ns: float(0), time_interpolation: "wiener" };
-  const noisy = await tracked([2, 11], wiener, 0), known = await tracked([2, 11], wiener, 20);
-  for (const { error, declared } of [noisy, known]) {
+  const known = await tracked([2, 11], wiener, 20), noisy = FULL_SIZE ? [await tracked([2, 11], wiener, 0)] : [];
+  for (const { error, declared } of [known, ...noisy]) {
     assert.ok(Math.abs(error / declared - 1) < 0.15, `${error} ${declared}`);
   }
+  // Estimates without tracking, more noise and a wrong assumption run under `deno task soak whole`.
+  if (!FULL_SIZE) return;
+  const held = await tracked([2], { method: "lmmse", time_interpolation: "nearest" }, 60);
+  assert.ok(Math.abs(held.error / floor - 1) < 0.15, `${held.error} ${floor}`);
   const wrong = await tracked([2, 11], { ...wiener, assumed_doppler_hz: float(0) }, 20);
   assert.ok(wrong.error > 5 * known.error && wrong.error > 5 * wrong.declared, `${wrong.error} ${known.error}`);
 });

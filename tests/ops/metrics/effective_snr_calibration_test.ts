@@ -22,6 +22,7 @@ import { parseYaml } from "../../../lib/contract/yaml.ts";
 import { runOperation } from "../harness.ts";
 import { payloadInput, someBits } from "../inputs.ts";
 import { needs } from "../../support/needs.ts";
+import { sizeOf } from "../../support/sample.ts";
 
 const STORED = new URL("../../../lib/numeric/data/effective_snr_betas.json", import.meta.url);
 const PROFILES = ["TDLA30", "TDLB100", "TDLC300"], CHANNELS = 60, BLOCKS = 200, TARGET = 0.1;
@@ -159,7 +160,7 @@ Deno.test("stored factors come from enough channels, with an RMS below 0.3 dB", 
 
 Deno.test("on other channels, 10 % of the blocks fail where the effective Es/N0 is the threshold over AWGN", async () => {
   const effectiveSnr = reports.find(({ id }) => id === "metrics.effective_snr")!;
-  for (const { mcs_table, mcs_index, awgn_threshold_db: awgn } of stored.rows) {
+  for (const { mcs_table, mcs_index, awgn_threshold_db: awgn } of stored.rows.slice(0, sizeOf(1, Infinity))) {
     const link = await linkOf({ mcs_table, mcs_index }, BLOCKS), found: number[] = [];
     for (let channel = CHANNELS + 1; channel <= CHANNELS + 3; channel++) {
       const own = await elementsOf(link, channel, 0);
