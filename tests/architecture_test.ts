@@ -449,7 +449,7 @@ Deno.test("each file of tests that runs in part is one of deno task soak whole",
   const listed = [...read("tests/soak/whole.ts").matchAll(/"(tests\/\S+_test\.ts)"/g)].map(([, path]) => path);
   const files = (readdirSync(join(ROOT_PATH, "tests"), { recursive: true }) as string[]).map((path) => `tests/${path}`);
   const inPart = files.filter((path) =>
-    path.endsWith("_test.ts") && /^import .*\b(?:isSampled|sizeOf|FULL_SIZE|packOfEnds)\b/m.test(read(path))
+    path.endsWith("_test.ts") && /^import .*\b(?:isSampled|sizeOf|testWhole|FULL_SIZE|packOfEnds)\b/m.test(read(path))
   );
   assert.deepEqual(listed.toSorted(), inPart.toSorted());
 });
