@@ -105,7 +105,7 @@ const decades = (last: number, tinyLast: number) =>
 async function storedRuns(): Promise<void> {
   await over(decades(1e5, 1e2), (runs) =>
     withSession(async (svc, stateDir) => {
-      for (let i = 0; i < runs; i++) writeBundle(stateDir, i);
+      for (let i = 0; i < runs; i++) writeBundle(stateDir, i, runs);
       await svc.recipes.runMatrix(link(2));
       // What a rebuild read is known by now, as in a project where runs came one by one.
       return {

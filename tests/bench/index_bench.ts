@@ -29,7 +29,7 @@ async function pages(): Promise<void> {
       if (i >= 0 && i < runs) listed.add(i);
     }
   }
-  for (const i of listed) writeBundle(stateDir, i);
+  for (const i of listed) writeBundle(stateDir, i, runs);
   await new Promise((resolve) => setTimeout(resolve, 150));
   const { index, database, close } = openRunIndex(workspace);
   await index.sync();
@@ -77,7 +77,7 @@ async function pages(): Promise<void> {
 
 async function rebuild(): Promise<void> {
   const stateDir = join(folder, "rebuild"), workspace = openWorkspace({ projectRoot: folder, stateDir });
-  for (let i = 0; i < bundles; i++) writeBundle(stateDir, i);
+  for (let i = 0; i < bundles; i++) writeBundle(stateDir, i, runs);
   const { index, close } = openRunIndex(workspace);
   const started = performance.now();
   await index.rebuild();

@@ -6,7 +6,7 @@ export const idOf = (i: number) =>
   `${new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString().replaceAll(/[-:]|\.\d+/g, "")}_link__${i % 100}`;
 export const timeOf = (i: number) => new Date(Date.UTC(2026, 0, 1) + 1000 * i).toISOString();
 const DIGEST = "0".repeat(64);
-const summaryOf = (i: number) => ({
+const summaryOf = (i: number, runs: number) => ({
   schema_version: 1,
   kind: "svc.run_summary",
   run_id: idOf(i),
@@ -39,13 +39,13 @@ const summaryOf = (i: number) => ({
       binding_sha256: DIGEST,
     },
     outputs: {},
-    metrics: { "channel.ber": i / 1_000_000 },
+    metrics: { "channel.ber": i / runs },
     metadata: {},
   }],
 });
 
-/** Writes the documents that an index reads of run number `i`. */
-export function writeBundle(stateDir: string, i: number): void {
+/** Writes the documents that an index reads of run number `i`; its error rate is `i / runs`. */
+export function writeBundle(stateDir: string, i: number, runs: number): void {
   const directory = join(stateDir, "runs", idOf(i));
   Deno.mkdirSync(directory, { recursive: true });
   const step = (id: string, op: string, params: JsonObject) => ({ id, op, params, inputs: {} });
@@ -60,5 +60,5 @@ export function writeBundle(stateDir: string, i: number): void {
     ],
   };
   Deno.writeTextFileSync(join(directory, "recipe.authored.json"), JSON.stringify(recipe));
-  Deno.writeTextFileSync(join(directory, "summary.json"), JSON.stringify(summaryOf(i)));
+  Deno.writeTextFileSync(join(directory, "summary.json"), JSON.stringify(summaryOf(i, runs)));
 }
