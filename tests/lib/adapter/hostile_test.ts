@@ -5,6 +5,7 @@ import type { Operation } from "../../../lib/contract/operation.ts";
 import { runOperation } from "../../ops/harness.ts";
 import { BITS, body, failure, images, manifestOf, operationsOf, withFolder, writeFolder } from "./support.ts";
 import { tables } from "../../support/tables.ts";
+import { isSampled } from "../../support/sample.ts";
 
 const DATA = tables(import.meta.url);
 
@@ -102,7 +103,8 @@ Deno.test("what reaches out of the sandbox is refused, whatever its spelling, an
 
 Deno.test("an answer that is not what was promised is refused with the reason", () =>
   probing(async (call) => {
-    for (const [name, [, reason]] of Object.entries(ANSWERS)) {
+    for (const [index, [name, [, reason]]] of Object.entries(ANSWERS).entries()) {
+      if (!isSampled(index, 2)) continue;
       const { code, message } = await failure(call(name));
       assert.equal(code, "adapter_result_invalid", `${name}: ${code} ${message}`);
       assert.match(message, reason, name);

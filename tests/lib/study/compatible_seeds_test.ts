@@ -6,6 +6,7 @@ import type { AggregateRow } from "../../../lib/study/pack/types.ts";
 import { wilsonInterval } from "../../../lib/numeric/scores/statistics.ts";
 import { runBenchmark } from "../../support/session.ts";
 import { twoLinks, withPack } from "./packs.ts";
+import { testWhole } from "../../support/sample.ts";
 
 const CODED = `name: coded
 metadata: {research: {task: {id: bit_transport}}}
@@ -32,7 +33,8 @@ function agreement(intervals: readonly { low: number; high: number }[]): { pairs
   };
 }
 
-Deno.test("six seeds of one coded link, stopped at 100 failed blocks, have compatible intervals", async () => {
+/** The coverage of such intervals has a test of every day: tests/lib/numeric/coverage_test.ts. */
+testWhole("six seeds of one coded link, stopped at 100 failed blocks, have compatible intervals", async () => {
   const shown: AggregateRow[] = [];
   for (const base_seed of [1, 2, 3, 4, 5, 6]) {
     const document = twoLinks({
