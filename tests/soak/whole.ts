@@ -62,8 +62,11 @@ const FILES = [
   "tests/recipes/recipes_test.ts",
   "tests/recipes/scenes_test.ts",
   "tests/recipes/shipped_run_test.ts",
+  "tests/ui/editor_quality_test.ts",
   "tests/ui/frame_test.ts",
+  "tests/ui/journeys_test.ts",
   "tests/ui/layout_test.ts",
+  "tests/ui/link_building_test.ts",
 ];
 const [, ...asked] = Deno.args, files = asked.length > 0 ? asked : FILES.map((file) => join(ROOT_PATH, file));
 

@@ -1,5 +1,6 @@
 /** The editor for everybody: by keys alone, magnified, on a phone, without colours of its own; and what it costs. */
 import assert from "node:assert/strict";
+import { isSampled } from "../support/sample.ts";
 import { browserTest, eventually, type Scene } from "./browser.ts";
 import { bundles, drafted, field, FILES, openFile, runOnce, runState } from "./editor_scene.ts";
 
@@ -73,9 +74,9 @@ browserTest("edit, run and compare by keys alone; then at 200 % zoom, on a phone
   await page.getByRole("rowheader", { name: "chan.snr_db" }).waitFor();
   await scene.checkAccessibility();
 
-  for (
-    const [name, width, height] of [["zoom_200", 720, 450], ["phone", 390, 844], ["phone_320", 320, 640]] as const
-  ) {
+  // What is too wide is so in the smallest window, which stands for the others every day.
+  const windows = [["phone_320", 320, 640], ["zoom_200", 720, 450], ["phone", 390, 844]] as const;
+  for (const [name, width, height] of windows.filter((_, index) => isSampled(index, windows.length))) {
     await page.setViewportSize({ width, height });
     await checkWidth(scene, `compare at ${width}`);
     await open("#/editor");
@@ -96,7 +97,7 @@ browserTest("edit, run and compare by keys alone; then at 200 % zoom, on a phone
     }
     await scene.checkAccessibility();
     await shot(`editor_${name}`);
-    if (width === 390) {
+    if (width === 320) {
       await page.getByRole("button", { name: "Run", exact: true, disabled: false }).click();
       await runState(scene, "completed").waitFor();
     }
