@@ -107,7 +107,8 @@ export async function runMatrix(options: MatrixRunOptions): Promise<MatrixRunRes
   const { parallelPoints } = checkOptions(options);
   const { expansion, points, diagnostics } = await prepare(options);
   announceWarnings(diagnostics, onEvent);
-  using runner = await PointRunner.open({ ...options, parallelPoints });
+  const digests = points.map(({ planned: { plan } }) => String(plan.recipe.sha256));
+  using runner = await PointRunner.open({ ...options, parallelPoints }, digests);
   onEvent(estimateOfRuns(
     points.map(({ planned: { plan } }) => plan).filter(({ recipe }) => !runner.has(String(recipe.sha256)))
       .map(({ resources }) => ({ resources, count: 1 })),
@@ -141,11 +142,14 @@ export class PointRunner implements Disposable {
   /** Number of all points, for messages. */
   #count = 0;
 
-  /** Reads the stored runs. */
-  static async open(options: MatrixRunOptions & { parallelPoints: number }): Promise<PointRunner> {
+  /** Reads the stored runs. @param of digests of the effective recipes of all points; left out where they follow later */
+  static async open(
+    options: MatrixRunOptions & { parallelPoints: number },
+    of?: readonly string[],
+  ): Promise<PointRunner> {
     const { onEvent = () => {}, workspace } = options;
     const environment = repeatedPart(options.environment ?? await captureEnvironment(workspace.projectRoot));
-    return new PointRunner({ ...options, environment, onEvent }, await endedRuns(workspace));
+    return new PointRunner({ ...options, environment, onEvent }, await endedRuns(workspace, of));
   }
 
   private constructor(options: PointOptions, stored: readonly EndedRun[]) {

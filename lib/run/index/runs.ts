@@ -175,13 +175,19 @@ export class RunIndex {
     };
   }
 
-  /** Completed, canceled and interrupted runs, newest first; their bundles may have changed since. */
-  async ended(): Promise<EndedRun[]> {
+  /**
+   * Completed, canceled and interrupted runs, newest first; their bundles may have changed since.
+   * @param of digests of their effective recipes; all when left out
+   */
+  async ended(of?: readonly string[]): Promise<EndedRun[]> {
     await this.sync();
     const statuses = ["completed", "canceled", "incomplete"] satisfies RunRow["status"][];
     const columns = "run_id, status, effective_recipe_sha256";
-    return this.database.prepare(`SELECT ${columns} FROM runs WHERE status IN (?, ?, ?) ORDER BY sort_key DESC`)
-      .all(...statuses) as IndexRow[] as EndedRun[];
+    const wanted = of === undefined ? "" : "AND effective_recipe_sha256 IN (SELECT value FROM json_each(?))";
+    return this.database.prepare(
+      `SELECT ${columns} FROM runs WHERE status IN (?, ?, ?) ${wanted} ORDER BY sort_key DESC`,
+    )
+      .all(...statuses, ...of === undefined ? [] : [JSON.stringify(of)]) as IndexRow[] as EndedRun[];
   }
 
   /** A name, and those of the same parameter of any step, as the stored runs have them. */

@@ -419,9 +419,15 @@ Deno.test("the index and the bundles name the same ended runs", () =>
     const ended = listRuns(workspace).filter(({ status }) => status !== "failed")
       .map(({ run_id, status, effective_recipe_sha256 }) => ({ run_id, status, effective_recipe_sha256 }));
     assert.deepEqual(ended.map(({ status }) => status), ["canceled", "completed", "completed", "completed"]);
-    assert.deepEqual((await endedRuns(workspace, 0)).map((row) => ({ ...row })), ended);
+    assert.deepEqual((await endedRuns(workspace, undefined, 0)).map((row) => ({ ...row })), ended);
+    // Of some recipes, and of none.
+    const [{ effective_recipe_sha256: sha256 }] = ended,
+      own = ended.filter((one) => one.effective_recipe_sha256 === sha256);
+    assert.ok(own.length < ended.length);
+    assert.deepEqual((await endedRuns(workspace, [sha256!, "0".repeat(64)], 0)).map((row) => ({ ...row })), own);
+    assert.deepEqual(await endedRuns(workspace, [], 0), []);
     Deno.writeTextFileSync(join(workspace.stateDir, "index.sqlite3"), "no database");
-    assert.equal((await endedRuns(workspace, 0)).length, ended.length);
+    assert.equal((await endedRuns(workspace, undefined, 0)).length, ended.length);
   }));
 
 Deno.test("a canceled run that another process has completed meanwhile stays", () =>
