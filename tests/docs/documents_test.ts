@@ -9,8 +9,10 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { CLI_ARGS, inFolder, svc } from "../support/cli.ts";
+import { exists } from "../../lib/artifact/path_kind.ts";
+import { parseYaml } from "../../lib/contract/yaml.ts";
 import { ROOT_PATH } from "../support/paths.ts";
-import { FULL_SIZE } from "../support/reduced_sizes.ts";
+import { FULL_SIZE, reducedSizes, type Step } from "../support/reduced_sizes.ts";
 import { KEYS, testStore } from "../support/s3.ts";
 import { performer, quoted } from "../support/shell.ts";
 import { type Block, blocksOf } from "./blocks.ts";
@@ -67,7 +69,37 @@ const blocks = new Map(
 );
 const runHere = ({ language, note }: Block) => note === undefined && ["sh", "yaml", "ts"].includes(language);
 
-/** What makes documents shorter: fewer photographs, replicates and points, which their later commands read. */
+/**
+ * Matrices of shipped recipes, and their last points: a document runs the last point of the first one with few items, expands the
+ * others, and runs all points as printed under `deno task soak whole`. The recipes run in tests/recipes.
+ */
+const LAST_POINTS: Record<string, number> = {
+  "ai_phy.bit_transport.nr_adapted_moving_link": 9,
+  csi_dataset_report: 5,
+  fading_statistics: 5,
+  mu_mimo_aged_reports: 23,
+  nr_codebook_csi: 11,
+  nr_pusch_row_4: 3,
+  ofdm_moving_channel: 3,
+  ofdm_wiener_tracking: 8,
+  text_semantic_state_kb_awgn: 8,
+  text_semantic_state_kb_unchecked_awgn: 8,
+};
+
+/** A matrix of a shipped recipe with the options that make it shorter. */
+function endOf(id: string): string {
+  const name = id.split(".").at(-1)!;
+  const [file] = ["", "recipe_starters/"].map((folder) => join(ROOT_PATH, `recipes/${folder}${name}.yaml`)).filter(
+    exists,
+  );
+  const { steps } = parseYaml(Deno.readTextFileSync(file)) as object as { steps: Step[] };
+  const settings = Object.entries(reducedSizes(name, steps)).flatMap(([step, params]) =>
+    Object.entries(params).map(([param, value]) => ` --set ${step}.${param}=${JSON.stringify(value)}`)
+  );
+  return `${id} --points ${LAST_POINTS[id]}${settings.join("")}`;
+}
+
+/** What else makes documents shorter: fewer replicates and points, which their later commands read. */
 const SHORTER: readonly [RegExp, string][] = [
   [/\bbenchmark run first_comparison(?![^#\n]*--(?:replicates|until))/g, "$& --replicates 1"],
   [/(?<=benchmark run first_comparison --replicates )2/g, "1"],
@@ -83,15 +115,47 @@ const SHORTER: readonly [RegExp, string][] = [
   [/(?<=\breplicates:? )10\b/g, "3"],
   [/(?<=sample: \{n: )40\b/g, "12"],
 ];
-const shorter = (text: string): string =>
-  FULL_SIZE ? text : SHORTER.reduce((made, [found, replacement]) => made.replaceAll(found, replacement), text);
+function shorter(text: string): string {
+  if (FULL_SIZE) return text;
+  let seen = 0;
+  const fewer = text.replaceAll(/run-matrix ([\w.]+)(?= *(#|$))/gm, (command, id) => {
+    if (!(id in LAST_POINTS)) return command;
+    return seen++ === 0 ? `run-matrix ${endOf(id)}` : `expand-matrix ${id}`;
+  });
+  return SHORTER.reduce((made, [found, replacement]) => made.replaceAll(found, replacement), fewer);
+}
+
+/** What a document shows: files, scripts, and the commands with each of their options, without names and values. */
+function formsOf(found: readonly Block[]): string[] {
+  return found.flatMap(({ language, body }) => language === "sh" ? body.split("\n").flatMap(formsOfLine) : [body]);
+}
+function formsOfLine(line: string): string[] {
+  const command = line.replace(/ +#.*$/, ""), words = /^svc (?:--[a-z-]+ \S+ )*([a-z-]+ [a-z-]+)/.exec(command)?.[1];
+  if (words === undefined) return [command];
+  return [words, ...(command.match(/ --[a-z-]+/g) ?? []).map((option) => words + option)];
+}
 
 /**
- * Guides that show commands alone: the words and options of their commands are looked up, and they run under `deno task soak whole`.
- * Tutorials, and guides with files or scripts, always run.
+ * Documents all of whose forms others show that run: they plan where they run recipes, and expand matrices; they run as printed
+ * under `deno task soak whole`.
  */
-const hasCommandsAlone = (document: string, found: readonly Block[]): boolean =>
-  document.startsWith("docs/guides/") && found.every(({ language }) => language === "sh");
+function repeating(): Set<string> {
+  const forms = new Map([...blocks].map(([document, all]) => [document, new Set(formsOf(all.filter(runHere)))]));
+  const repeated = new Set<string>();
+  for (const [document, own] of [...forms].sort(([, a], [, b]) => a.size - b.size)) {
+    const others = new Set([...forms].flatMap(([other, some]) => other === document ? [] : [...some]));
+    // A later command may read the run.
+    const reads = blocks.get(document)!.some((block) => runHere(block) && /<(run|result)>/.test(block.body));
+    if (reads || !own.isSubsetOf(others)) continue;
+    forms.delete(document);
+    repeated.add(document);
+  }
+  return repeated;
+}
+const REPEATING = FULL_SIZE ? new Set<string>() : repeating();
+const planned = (text: string): string =>
+  text.replaceAll(/(?<=^svc (?:--[a-z-]+ \S+ )*recipe )run(?= \S+(?: --set \S+)* *(?:#|$))/gm, "plan")
+    .replaceAll(/(?<=^svc recipe )run-matrix(?= \S+ *(?:#|$))/gm, "expand-matrix");
 
 /** Commands that the script of a document finds on its path, beside svc. */
 const COMMANDS = {
@@ -107,12 +171,12 @@ function freePort(): number {
 }
 
 /** The shell script of a document. */
-function scriptOf(found: readonly Block[]): string {
+function scriptOf(found: readonly Block[], isPlanned: boolean): string {
   const parts = ["set -e -o pipefail", "trap 'set +e; kill $(jobs -p) 2>/dev/null; wait; true' EXIT"],
     script: string[] = [];
   const file = (name: string, body: string) => `cat > ${name} <<END_OF_BLOCK\n${body}\nEND_OF_BLOCK`;
   for (const { language, body } of found) {
-    if (language === "sh") parts.push("set -x", body, "{ set +x; } 2>/dev/null");
+    if (language === "sh") parts.push("set -x", isPlanned ? planned(body) : body, "{ set +x; } 2>/dev/null");
     else if (language === "ts") script.push(body);
     else parts.push(file(/^# (\S+\.yaml)$/m.exec(body.split("\n")[0])![1], body));
   }
@@ -131,7 +195,7 @@ function scriptOf(found: readonly Block[]): string {
 
 for (const [document, all] of blocks) {
   const found = all.filter(runHere);
-  if (found.length === 0 || !FULL_SIZE && hasCommandsAlone(document, found)) continue;
+  if (found.length === 0) continue;
   Deno.test(
     `the blocks of ${document} work in an empty folder`,
     inFolder(async (cwd) => {
@@ -148,7 +212,7 @@ for (const [document, all] of blocks) {
       }
       await using store = testStore("lab");
       const { success } = await new Deno.Command("bash", {
-        args: ["-c", `exec > "$LOG" 2>&1\n${scriptOf(found)}`],
+        args: ["-c", `exec > "$LOG" 2>&1\n${scriptOf(found, REPEATING.has(document))}`],
         cwd: project,
         env: {
           ...{ PATH: `${bin}:${Deno.env.get("PATH")}`, NO_COLOR: "1", LOG: log },
@@ -187,53 +251,8 @@ Deno.test("every block of a document runs, or says which test runs it, or why no
 Deno.test("what makes documents shorter is in some of them", () => {
   const text = [...blocks.values()].flat().filter(runHere).map(({ body }) => body).join("\n");
   for (const [found] of SHORTER) assert.match(text, new RegExp(found.source, "m"));
+  for (const id of Object.keys(LAST_POINTS)) assert.match(text, new RegExp(`run-matrix ${id} *(#|$)`, "m"));
 });
-
-Deno.test("every command of the documents exists, with each of its options", async () => {
-  const options = new Map<string, Set<string>>();
-  for (const { language, body } of [...blocks.values()].flat().filter(runHere)) {
-    if (language !== "sh") continue;
-    for (
-      const [, globals, words, rest] of body.matchAll(
-        /^svc ((?:--[a-z-]+ \S+ )*)([a-z-]+(?: [a-z][a-z-]*\b(?![\w.\/]))?)(.*)/gm,
-      )
-    ) {
-      const named = `${globals}${rest.replace(/ #.*/, "")}`.match(/(?<=^| )--[a-z-]+/g) ?? [];
-      options.set(words, new Set([...options.get(words) ?? [], ...named]));
-    }
-  }
-  assert.ok(options.size > 60, String(options.size));
-  const help = async (words: string[]) => {
-    const { code, stdout, stderr } = await svc([...words, "--help"]);
-    assert.equal(code, 0, `${words.join(" ")}: ${stderr}`);
-    return new Set(stdout.match(/--[a-z-]+/g));
-  };
-  const missing: string[] = [], general = await help([]);
-  for (const [words, named] of options) {
-    const known = (await help(words.split(" "))).union(general);
-    missing.push(...[...named.difference(known)].map((option) => `${words} ${option}`));
-  }
-  assert.deepEqual(missing, []);
-});
-
-Deno.test(
-  "shipped recipes that guides of commands alone run can be planned, or their matrices expanded",
-  inFolder(async (cwd) => {
-    const texts = [...blocks].map(([document, all]) => [document, all.filter(runHere)] as const)
-      .filter(([document, found]) => hasCommandsAlone(document, found))
-      .flatMap(([, found]) => found.map(({ body }) => body));
-    const commands = new Set(
-      texts.flatMap((text) => [...text.matchAll(/^svc recipe (run|run-matrix) ([\w./]+)((?: --set \S+)*) *(?:#|$)/gm)])
-        .filter(([, , id]) => !id.endsWith(".yaml"))
-        .map(([, verb, id, settings]) => `recipe ${verb === "run" ? "plan" : "expand-matrix"} ${id}${settings}`),
-    );
-    assert.ok(commands.size > 12, String(commands.size));
-    for (const command of ["init .", ...commands]) {
-      const { code, stdout, stderr } = await svc(command.split(" "), { cwd });
-      assert.equal(code, 0, `svc ${command}\n${stdout}${stderr}`);
-    }
-  }),
-);
 
 Deno.test("every tutorial has commands that run", () => {
   const without = [...blocks].filter(([path, all]) =>
