@@ -90,7 +90,6 @@ const SECTIONS = [
       "Processor time of the whole command, start and evidence included: every array is hashed, and kept but in rows with `metrics only`.",
       "A ratio above 1 means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
       "",
-      "The main thread plans points and files their bundles while other threads work: a sweep keeps as many cores busy as its rows say.",
       "AFF3CT, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
     ],
   },
@@ -110,7 +109,8 @@ const SECTIONS = [
     about: [
       "Processor time by what a project holds and what a recipe asks for, in a process whose threads have loaded. The value is the exponent",
       "between the two largest sizes: 0 is flat, 1 is linear. A recipe has at most 512 steps and a matrix 256 points; longer studies are",
-      "rows of a pack. `deno task bench growth` measures your processor.",
+      "rows of a pack. The main thread plans points and files their bundles while other threads work: a sweep keeps as many cores busy as",
+      "its rows say. `deno task bench growth` measures your processor.",
     ],
   },
   {

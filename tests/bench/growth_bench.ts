@@ -62,7 +62,7 @@ async function withSession<T>(body: (svc: Session, folder: string) => Promise<T>
 }
 
 const source = { id: "data", op: "source.random_bits", params: { bit_count: 64 } };
-const link = (points: number) => ({
+const link = (points: number, bits = 64) => ({
   name: "link",
   metadata: {
     seed: 23,
@@ -72,7 +72,7 @@ const link = (points: number) => ({
     },
   },
   steps: [
-    source,
+    { ...source, params: { bit_count: bits } },
     { id: "mapper", op: "modulation.digital_modulate", inputs: { bits: "data.bits" } },
     { id: "channel", op: "wireless.channel", params: { channel: "awgn" }, inputs: { symbols: "mapper.symbols" } },
   ],
@@ -125,6 +125,27 @@ async function points(): Promise<void> {
         "a sweep of trivial links, by points": await cost(3, () => svc.recipes.runMatrix(link(count), { rerun: true })),
       };
     }));
+}
+
+/** Processor time of the main thread in ms (Linux). */
+const mainThreadMs = () => Number(Deno.readTextFileSync(`/proc/self/task/${Deno.pid}/schedstat`).split(" ")[0]) / 1e6;
+
+/** The main thread of a point, and the cores that points keep busy before it is the limit. */
+async function mainThread(bits: number, count: number): Promise<void> {
+  await withSession(async (svc) => {
+    const recipe = link(count, bits), rounds: { own: number; all: number }[] = [];
+    for (let round = 0; round <= sized(5, 1); round++) {
+      const own = mainThreadMs();
+      const all = await cost(1, () => svc.recipes.runMatrix(recipe, { rerun: true }));
+      if (round > 0) rounds.push({ own: (mainThreadMs() - own) / count, all: all / count });
+    }
+    const { own, all } = rounds.reduce((least, one) => one.own < least.own ? one : least);
+    row(
+      `main thread of a point of ${shown(bits)} bits`,
+      ms(own),
+      `all threads ${ms(all)}: ${(all / own).toFixed(1)} cores`,
+    );
+  });
 }
 
 const RESULT = "20260101T000000Z_synthetic";
@@ -193,6 +214,10 @@ async function workers(): Promise<void> {
 }
 
 try {
+  if (Deno.build.os === "linux") {
+    await mainThread(1000, sized(100, 2));
+    await mainThread(sized(1e7, 1e4), sized(4, 1));
+  }
   for (const measure of [points, steps, workers, rows, storedRuns]) await measure();
 } finally {
   await Deno.remove(root, { recursive: true });

@@ -11,7 +11,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import tdl from "../../lib/numeric/data/tdl_models.json" with { type: "json" };
-import { open } from "../../mod.ts";
 import { addressOfCli } from "./places.ts";
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { svc as performed } from "../support/cli.ts";
@@ -381,34 +380,6 @@ function pointParts(folder: string): void {
   timed(`${values} normal values`, () => generator.standardNormal(normals));
 }
 
-/** Processor time of the main thread in ms (Linux). */
-const mainThreadMs = () => Number(Deno.readTextFileSync(`/proc/self/task/${Deno.pid}/schedstat`).split(" ")[0]) / 1e6;
-
-/** Of a sweep whose threads have loaded: the main thread of a point, and the cores that points keep busy before it is the limit. */
-async function mainThread(folder: string): Promise<void> {
-  await using svc = await open({ projectRoot: folder, stateDir: join(folder, ".svc"), idleMs: 600_000 });
-  for (
-    const [what, bits, values] of [["a trivial point", 1000, floats(POINTS, 0, 0.1)], [
-      "a point",
-      LINK_BITS,
-      LINK,
-    ]] as const
-  ) {
-    const recipe = link("main_thread", bits, values);
-    const costs: { own: number; all: number }[] = [];
-    for (let round = 0; round <= ROUNDS; round++) {
-      const own = mainThreadMs(), before = process.cpuUsage();
-      await svc.recipes.runMatrix(recipe, { rerun: true });
-      const { user, system } = process.cpuUsage(before);
-      if (round > 0) {
-        costs.push({ own: (mainThreadMs() - own) / values.length, all: (user + system) / 1000 / values.length });
-      }
-    }
-    const { own, all } = costs.reduce((least, one) => one.own < least.own ? one : least);
-    row(`main thread of ${what}, ${bits} bits`, ms(own), `all threads ${ms(all)}: ${(all / own).toFixed(1)} cores`);
-  }
-}
-
 const seconds = (value: number) => value.toFixed(value < 1 ? 3 : 2);
 const least = (costs: readonly Cost[], key: "wall" | "processor") => Math.min(...costs.map((one) => one[key]));
 
@@ -455,7 +426,6 @@ try {
     row(what, `${seconds(processor)} s`, note);
   }
   if ("OFDM".includes(ONLY)) pointParts(folder);
-  if ("main thread".includes(ONLY) && Deno.build.os === "linux") await mainThread(folder);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
