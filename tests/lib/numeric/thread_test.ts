@@ -1,3 +1,4 @@
+// Process of its own: it counts the threads of the process.
 import assert from "node:assert/strict";
 import { Thread } from "../../../lib/numeric/parallel/thread.ts";
 import { needs } from "../../support/needs.ts";

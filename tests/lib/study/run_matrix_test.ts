@@ -118,6 +118,7 @@ Deno.test("a run that failed, was altered, removed, or is of another recipe does
     const artifact = join(workspace.runs, rows[0].run_id!, "artifacts/data_0/bits.npz");
     const bytes = Deno.readFileSync(artifact);
     bytes[bytes.length - 1] ^= 1;
+    Deno.chmodSync(artifact, 0o644);
     Deno.writeFileSync(artifact, bytes);
     removeRuns(workspace, [rows[1].run_id!]);
     const after = await runSwept(workspace);
@@ -232,6 +233,7 @@ Deno.test("a complete variant replaces its unfinished runs; a damaged run is kep
     const damaged = rows[2].run_id!;
     const artifact = join(workspace.runs, damaged, "artifacts/data_0/bits.npz"), bytes = Deno.readFileSync(artifact);
     bytes[bytes.length - 1] ^= 1;
+    Deno.chmodSync(artifact, 0o644);
     Deno.writeFileSync(artifact, bytes);
     const events: MatrixEvent[] = [];
     const again = await runSwept(workspace, { onEvent: (event) => events.push(event) });
