@@ -1,4 +1,4 @@
-/** A thread that does what it is told; for `thread_test.ts`. */
+/** A thread that performs the orders of its starter; for `thread_test.ts`. */
 import { closeOwnThread, serveStarter, Thread } from "../../../lib/numeric/parallel/thread.ts";
 
 export type Order =
