@@ -102,9 +102,10 @@ function open(url: string, options: ThreadOptions, port: MessagePort, fail: Fail
     event.preventDefault();
     fail(event.message);
   };
-  worker.onmessage = ({ data: notice }: MessageEvent<Notice>) => {
-    if (notice.type === "closed") return end();
-    if (permissions !== undefined) return;
+  // Code that runs in the thread may send anything.
+  worker.onmessage = ({ data: notice }: MessageEvent<Notice | null>) => {
+    if (notice?.type === "closed") return end();
+    if (notice?.type !== "start" || permissions !== undefined) return;
     const { events } = notice;
     const endOther = open(notice.url, notice.options, notice.port, (message) => events.postMessage(message), () => {
       asked.delete(endOther);

@@ -91,6 +91,15 @@ Deno.test("a thread learns that one it asked for failed, or did not start", asyn
   end();
 });
 
+Deno.test("what code in a thread sends past its starter is left alone", async () => {
+  const { next, tell, end } = await started();
+  tell({ type: "shout" });
+  assert.equal(await next(), "shouted");
+  tell({ type: "start" });
+  assert.deepEqual(await next(), { other: "ready" });
+  end();
+});
+
 for (const by of ["its own wish", "the thread that asked for it", "the end of that thread"] as const) {
   Deno.test({
     name: `a thread that was asked for ends by ${by}`,

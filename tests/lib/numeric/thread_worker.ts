@@ -6,7 +6,7 @@ export type Order =
   | { type: "start nothing" }
   | { type: "pass"; order: Order }
   | { type: "sleep"; words: Int32Array<SharedArrayBuffer> }
-  | { type: "end other" | "fail" | "close" | "may read" };
+  | { type: "end other" | "fail" | "close" | "may read" | "shout" };
 
 let other: Thread | undefined;
 
@@ -32,6 +32,9 @@ const send = serveStarter<Order, unknown>((order) => {
       return closeOwnThread();
     case "may read":
       return send(Deno.permissions.querySync({ name: "read" }).state);
+    case "shout":
+      for (const message of [null, "text", { type: "other" }]) self.postMessage(message);
+      return send("shouted");
     case "sleep":
       send("sleeps");
       // Without the value that ends it, it never wakes.
