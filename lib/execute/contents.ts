@@ -16,6 +16,7 @@ import {
 } from "../artifact/inside.ts";
 import { join } from "node:path";
 import { entriesOf, entryInfo } from "../artifact/path_kind.ts";
+import type { FilePart } from "../artifact/npz_blocks.ts";
 import { syncEntry } from "../artifact/write_file.ts";
 import { SvcError } from "../contract/error.ts";
 import { type Digest, isDigest } from "../contract/names.ts";
@@ -25,6 +26,23 @@ import { hashStoredFile, stagingPath } from "./staging.ts";
 /** Path of the stored file with a digest. */
 export const contentsPath = (contents: string, sha256: Digest): InsidePath =>
   inside(contents, sha256.slice(0, 2), sha256);
+
+/** A committed file, for the scheduler's thread or a step thread. */
+export interface StoreJob {
+  /** Checked by the scheduler. */
+  path: InsidePath;
+  /** What was written. */
+  parts: readonly FilePart[];
+  /** Folder that stores equal artifacts once, and a free path on its file system; null without. */
+  share: { contents: string; staging: InsidePath } | null;
+}
+
+/** The digest of a committed file, which is compared with what was written and shared; null for one that differs. */
+export async function storeFile({ path, parts, share }: StoreJob): Promise<Digest | null> {
+  const sha256 = await hashStoredFile(path, parts);
+  if (sha256 !== null && share !== null) await shareFile(path, sha256, share);
+  return sha256;
+}
 
 /**
  * Replaces a file by a link to a stored one with the same bytes, or stores it. Without hard links nothing changes.

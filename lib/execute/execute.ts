@@ -28,7 +28,6 @@ import { checkFractions } from "../research/catalog.ts";
 import { programSources } from "../plan/implementation_source.ts";
 import type { StepDocument } from "../recipe/types.ts";
 import { createCancellation } from "./cancellation.ts";
-import { shareFile } from "./contents.ts";
 import { type Running, StepFailure, WorkerPool } from "./pool.ts";
 import {
   type LearnedTask,
@@ -40,7 +39,7 @@ import {
   writtenSize,
   type WrittenStep,
 } from "./protocol.ts";
-import { checkStaged, commitStaging, createStaging, hashStoredFile, type Staging, stagingPath } from "./staging.ts";
+import { checkStaged, commitStaging, createStaging, type Staging, stagingPath } from "./staging.ts";
 import type { ExecuteOptions, ExecuteOutcome, OutputRow, StepRow } from "./types.ts";
 import { ValueStore } from "./value_store.ts";
 
@@ -652,15 +651,14 @@ class Execution {
 
   /** The digest of a committed file, which is compared with what was written and shared with other bundles. */
   async #stored(file: InsidePath, port: string, parts: readonly FilePart[]): Promise<Digest> {
-    const sha256 = await hashStoredFile(file, parts), { contents } = this.#options;
+    const { contents } = this.#options;
+    const share = contents === undefined ? null : { contents, staging: stagingPath(this.#artifacts!, port) };
+    const sha256 = await this.#pool.store({ path: file, parts, share });
     if (sha256 === null) {
       throw new SvcError(
         "output_hash_mismatch",
         `The stored file of the output ${port} differs from the written file`,
       );
-    }
-    if (contents !== undefined) {
-      await shareFile(file, sha256, { contents, staging: stagingPath(this.#artifacts!, sha256) });
     }
     return sha256;
   }

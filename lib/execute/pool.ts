@@ -4,17 +4,23 @@
  */
 import { SvcError } from "../contract/error.ts";
 import { Thread } from "../numeric/parallel/thread.ts";
+import type { Digest } from "../contract/names.ts";
 import type { BundleJob } from "./bundle_files.ts";
-import type {
-  FailedReply,
-  LoadedOperation,
-  LoadTask,
-  ProgressReply,
-  SaveTask,
-  StepTask,
-  Task,
-  WorkerReply,
-  WrittenStep,
+import { type StoreJob, storeFile } from "./contents.ts";
+import {
+  type FailedReply,
+  type LoadedOperation,
+  type LoadTask,
+  type ProgressReply,
+  type SaveTask,
+  type StepTask,
+  type StoredReply,
+  type StoreTask,
+  type Task,
+  type WorkerReply,
+  writtenSize,
+  type WrittenReply,
+  type WrittenStep,
 } from "./protocol.ts";
 
 interface StepThread {
@@ -32,13 +38,15 @@ interface PendingTask {
   /** Whether it is a bundle: a wait for the disk is no reason for another thread. */
   saves: boolean;
   /** Null once it was sent, so that the images of its inputs are freed after their last use. */
-  task: Task | SaveTask | null;
+  task: AnyTask | null;
   /** Index of the thread, once assigned. */
   thread: number;
   startedAt: number | null;
   listeners: TaskListeners;
-  written: PromiseWithResolvers<WrittenStep[] | null>;
+  ended: PromiseWithResolvers<WrittenReply | StoredReply>;
 }
+
+type AnyTask = Task | SaveTask | StoreTask;
 
 /** Receives what a task reports before its end. */
 export interface TaskListeners {
@@ -80,6 +88,9 @@ const newWorker = () => new Thread(new URL("./worker.ts", import.meta.url), { na
 
 /** A step that runs for this time counts as long. */
 const LONG_STEP_MS = 25;
+
+/** A file of this size is hashed in about the time that it takes to ask a thread. */
+const SMALL_FILE_BYTES = 2 ** 17;
 
 export class WorkerPool {
   readonly #threads: StepThread[] = [];
@@ -142,16 +153,31 @@ export class WorkerPool {
       get startedAt() {
         return pending.startedAt;
       },
-      written: pending.written.promise,
+      written: pending.ended.promise.then((reply) => (reply as WrittenReply).steps),
     };
   }
 
   /** Writes a bundle on a thread, and resolves when its documents are durable. @throws StepFailure as `writeBundle` */
   async save(job: BundleJob): Promise<void> {
-    await this.#add({ type: "save", taskId: this.#nextTaskId++, job }, { onProgress() {} }).written.promise;
+    await this.#add({ type: "save", taskId: this.#nextTaskId++, job }).ended.promise;
   }
 
-  #add(task: Task | SaveTask, listeners: TaskListeners): PendingTask {
+  /**
+   * Hashes and shares a committed file, as `storeFile`: a large one on a thread. Code that an operation left behind may end the
+   * thread meanwhile, which is no fault of the file.
+   */
+  async store(job: StoreJob): Promise<Digest | null> {
+    if (writtenSize(job) <= SMALL_FILE_BYTES) return await storeFile(job);
+    try {
+      const reply = await this.#add({ type: "store", taskId: this.#nextTaskId++, job }).ended.promise;
+      return (reply as StoredReply).sha256;
+    } catch (error) {
+      if (error instanceof StepFailure && error.reply.again) return await storeFile(job);
+      throw error;
+    }
+  }
+
+  #add(task: AnyTask, listeners: TaskListeners = { onProgress() {} }): PendingTask {
     const { taskId } = task;
     const pending = {
       taskId,
@@ -160,9 +186,11 @@ export class WorkerPool {
       thread: 0,
       startedAt: null,
       listeners,
-      written: Promise.withResolvers<WrittenStep[] | null>(),
+      ended: Promise.withResolvers<WrittenReply | StoredReply>(),
     };
-    this.#queue.push(pending);
+    // The end of a step goes before the start of another.
+    if (task.type === "store") this.#queue.unshift(pending);
+    else this.#queue.push(pending);
     this.#dispatch();
     return pending;
   }
@@ -234,10 +262,13 @@ export class WorkerPool {
         return this.#release(thread);
       case "written":
         if (reply.more) return task.listeners.onWritten?.(reply.steps!);
-        task.written.resolve(reply.steps);
+        task.ended.resolve(reply);
+        break;
+      case "stored":
+        task.ended.resolve(reply);
         break;
       case "failed":
-        task.written.reject(new StepFailure(reply));
+        task.ended.reject(new StepFailure(reply));
     }
     if (task === thread.task) this.#release(thread);
   }
@@ -252,7 +283,7 @@ export class WorkerPool {
     this.#threads.splice(this.#threads.indexOf(thread), 1);
     thread.worker.end();
     for (const task of [...thread.saving, ...thread.task === null ? [] : [thread.task]]) {
-      task.written.reject(
+      task.ended.reject(
         new StepFailure({
           code: "operation_failed",
           message: `The worker thread ended: ${message}`,

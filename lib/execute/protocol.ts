@@ -3,7 +3,9 @@
  */
 import type { FilePart } from "../artifact/npz_blocks.ts";
 import type { Code, SourceLocation } from "../contract/error.ts";
+import type { Digest } from "../contract/names.ts";
 import type { BundleJob } from "./bundle_files.ts";
+import type { StoreJob } from "./contents.ts";
 
 /** An input of a step: the file image in shared memory, or the path of the file. */
 export interface TaskInput {
@@ -55,6 +57,13 @@ export interface SaveTask {
   type: "save";
   taskId: number;
   job: BundleJob;
+}
+
+/** A committed file to hash and share. */
+export interface StoreTask {
+  type: "store";
+  taskId: number;
+  job: StoreJob;
 }
 
 /** Operations that are about to run: the thread loads their modules while it has nothing else to do. */
@@ -122,6 +131,12 @@ export interface WrittenReply {
   more: boolean;
 }
 
+export interface StoredReply {
+  type: "stored";
+  taskId: number;
+  sha256: Digest | null;
+}
+
 /** The files of a bundle are written, and the thread is free while they become durable; `written` follows. */
 export interface FreeReply {
   type: "free";
@@ -174,6 +189,7 @@ export type WorkerReply =
   | ReadyReply
   | FreeReply
   | WrittenReply
+  | StoredReply
   | FailedReply
   | ProgressReply;
 
@@ -181,5 +197,5 @@ export type WorkerReply =
 export const wholeFile = ({ parts: [first, ...more] }: WrittenOutput): Uint8Array | null =>
   more.length === 0 && first instanceof Uint8Array ? first : null;
 
-export const writtenSize = ({ parts }: WrittenOutput): number =>
+export const writtenSize = ({ parts }: Pick<WrittenOutput, "parts">): number =>
   parts.reduce((sum, part) => sum + (part instanceof Uint8Array ? part.length : part.size), 0);

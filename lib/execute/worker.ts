@@ -16,6 +16,7 @@ import {
   type LoadTask,
   type ProgressReply,
   type SaveTask,
+  type StoreTask,
   type Task,
   wholeFile,
   type WorkerReply,
@@ -75,9 +76,19 @@ async function save({ taskId, job }: SaveTask): Promise<void> {
   }
 }
 
-const send = serveStarter<Task | SaveTask | LoadTask, WorkerReply>(async (data) => {
+async function store({ taskId, job }: StoreTask): Promise<void> {
+  try {
+    const { storeFile } = await import("./contents.ts");
+    send({ type: "stored", taskId, sha256: await storeFile(job) });
+  } catch (error) {
+    fail(taskId, error);
+  }
+}
+
+const send = serveStarter<Task | SaveTask | StoreTask | LoadTask, WorkerReply>(async (data) => {
   if (data.type === "load") return await loadAhead(data);
   if (data.type === "save") return await save(data);
+  if (data.type === "store") return await store(data);
   const { taskId, chain, steps } = data;
   collectDropped();
   setProgramFolder(steps[0].program);

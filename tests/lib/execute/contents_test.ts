@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { inside } from "../../../lib/artifact/inside.ts";
 import { exists } from "../../../lib/artifact/path_kind.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
+import { codeOf } from "../../../lib/contract/system_error.ts";
 import { contentsPath, releaseContents, shareFile, unusedContents } from "../../../lib/execute/contents.ts";
+import { WorkerPool } from "../../../lib/execute/pool.ts";
 import { execute } from "./execution.ts";
 
 /** Calls a body with a folder that is removed afterwards, and a function that writes and shares a file in it. */
 async function withFolder(
-  body: (contents: string, share: (name: string, text: string) => Promise<string>) => Promise<void>,
+  body: (contents: string, share: (name: string, text: string) => Promise<string>, folder: string) => Promise<void>,
 ): Promise<void> {
   const folder = Deno.makeTempDirSync();
   const contents = join(folder, "contents"), staging = inside(folder, "staging");
@@ -19,7 +21,7 @@ async function withFolder(
       await shareFile(path, sha256Hex(text), { contents, staging });
       assert.equal(exists(staging), false);
       return path;
-    });
+    }, folder);
   } finally {
     Deno.removeSync(folder, { recursive: true });
   }
@@ -63,3 +65,48 @@ Deno.test("committed artifacts are read-only", async () => {
   });
   assert.deepEqual(modes, [0o444]);
 });
+
+/** Calls a body with a pool, and a function that writes a file and has the pool hash and share it. */
+function withPool(
+  body: (
+    pool: WorkerPool,
+    store: (name: string, image: Uint8Array, alter?: (path: string) => void) => Promise<string | null>,
+  ) => unknown,
+): Promise<void> {
+  return withFolder(async (contents, _, folder) => {
+    const pool = new WorkerPool();
+    try {
+      await body(pool, (name, image, alter) => {
+        const path = inside(folder, name), share = { contents, staging: inside(folder, "staging") };
+        Deno.writeFileSync(path, image.slice());
+        alter?.(path);
+        return pool.store({ path, parts: [image], share });
+      });
+    } finally {
+      pool.close();
+    }
+  });
+}
+
+const imageOf = (size: number) => new Uint8Array(new SharedArrayBuffer(size)).fill(7, size - 1);
+
+for (const size of [1000, 2 ** 21]) {
+  Deno.test(`a committed file of ${size} bytes is hashed, shared, and refused where it differs`, () =>
+    withPool(async (_, store) => {
+      const digest = sha256Hex(imageOf(size));
+      assert.deepEqual(await Promise.all([store("a", imageOf(size)), store("b", imageOf(size))]), [digest, digest]);
+      assert.equal(await store("c", imageOf(size), (path) => Deno.writeFileSync(path, new Uint8Array(size))), null);
+      const gone = store("d", imageOf(size), Deno.removeSync);
+      await assert.rejects(gone, (error) => codeOf(error, "operation_failed").system_code === "ENOENT");
+    }));
+}
+
+Deno.test("a file is hashed although code that an operation left behind ends the thread", () =>
+  withPool(async (pool, store) => {
+    const done = await execute([["a", "test.numbers", {}, { count: 4, seed: 1 }], ["b", "test.relay", {
+      bits: "a.bits",
+    }, { mode: "break_later" }]], { pool });
+    assert.equal(done.status, "completed");
+    const image = imageOf(2 ** 27);
+    assert.equal(await store("a", image), sha256Hex(image));
+  }));

@@ -24,6 +24,7 @@ const MODES = [
   "wrong_form",
   "pretend_canceled",
   "crash",
+  "break_later",
 ] as const;
 
 /** Calls on this thread. */
@@ -86,6 +87,11 @@ export default defineOperation({
           throw new Error("outside any step");
         });
         await new Promise((resolve) => setTimeout(resolve, 60_000));
+        break;
+      case "break_later":
+        setTimeout(() => {
+          throw new Error("after the step");
+        }, 30);
     }
     return { outputs: { bits: good } };
   },
