@@ -10,7 +10,15 @@
  */
 import { hashFile } from "../artifact/hash_file.ts";
 import { basename } from "node:path";
-import { discardEntry, inside, type InsidePath, makeFolder, makeFolderOf } from "../artifact/inside.ts";
+import {
+  discardEntry,
+  entryOf,
+  inside,
+  type InsideEntry,
+  type InsidePath,
+  makeFolder,
+  makeFolderOf,
+} from "../artifact/inside.ts";
 import { SvcError } from "../contract/error.ts";
 import { sha256Hex } from "../contract/hash.ts";
 import { prettyBytes, type Value } from "../contract/json.ts";
@@ -149,7 +157,7 @@ export class HeldWriter extends RunWriter {
  * `running` from then on, which grows with its steps.
  */
 export class ShortWriter extends RunWriter {
-  override readonly directory: InsidePath;
+  override readonly directory: InsideEntry;
   /** Artifacts that are not in the bundle. */
   pruned: PrunedFile[] = [];
   readonly #held = new HeldFiles();
@@ -164,7 +172,7 @@ export class ShortWriter extends RunWriter {
   /** @param isKept which artifacts stay once the run is complete */
   constructor(record: RunRecord, memory: MemorySampler, commits: BundleCommits, isKept: IsKept) {
     super(record, memory);
-    this.directory = inside(commits.workspace.runs, record.runId);
+    this.directory = entryOf(commits.workspace.runs, record.runId);
     this.#commits = commits;
     this.#isKept = isKept;
     this.#timer = setTimeout(() => this.#show(), commits.shortMs);

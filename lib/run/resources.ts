@@ -37,13 +37,14 @@ function freeMemory(kind: "available" | "total" = "available"): number | null {
   }
 }
 
-/** Free memory and disk for the artifact folder; tests replace it. */
-export type ReadFree = (folder: string) => { memory: number | null; disk: number | null };
+/** Free memory, or free disk for the artifact folder; tests replace it. */
+export type ReadFree = (folder: string, kind: "memory" | "disk") => number | null;
 
-const readFree: ReadFree = (folder) => ({ memory: freeMemory(), disk: freeDisk(folder) });
+const readFree: ReadFree = (folder, kind) => kind === "memory" ? freeMemory() : freeDisk(folder);
 
 /** Memory less the reserve, and size of the disk: the maximum that a queued run can get. */
-export const readCapacity: ReadFree = (folder) => ({ memory: freeMemory("total"), disk: freeDisk(folder, "blocks") });
+export const readCapacity: ReadFree = (folder, kind) =>
+  kind === "memory" ? freeMemory("total") : freeDisk(folder, "blocks");
 
 /** A plan whose need of disk leaves out what a run hashes and does not write: the steps of chains that it does not keep. */
 export function writtenResources<P extends Pick<ExecutionPlan, "resources" | "steps">>(
@@ -68,14 +69,16 @@ export function writtenResources<P extends Pick<ExecutionPlan, "resources" | "st
  * @throws SvcError `resources_insufficient` with both numbers and the step that needs most
  */
 export function checkResources({ resources }: ExecutionPlan, folder: string, read: ReadFree = readFree): void {
-  const free = read(folder);
   for (
-    const [kind, need, available] of [
-      ["memory", resources.memory_bytes, free.memory === null ? null : Math.max(free.memory, SMALL_RUN_BYTES)],
-      ["disk", resources.disk_bytes, free.disk],
+    const [kind, need, always] of [
+      ["memory", resources.memory_bytes, SMALL_RUN_BYTES],
+      ["disk", resources.disk_bytes, 0],
     ] as const
   ) {
-    if (available === null || need <= available) continue;
+    const free = need <= always ? null : read(folder, kind);
+    if (free === null) continue;
+    const available = Math.max(free, always);
+    if (need <= available) continue;
     const { step_id } = resources.per_step.reduce((most, step) =>
       step[`${kind}_bytes`] > most[`${kind}_bytes`] ? step : most
     );
