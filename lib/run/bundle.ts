@@ -47,7 +47,7 @@ import type { BundleCommits } from "./commits.ts";
 import { HeldFiles } from "./held.ts";
 import { type RunLock, tryLockRun } from "./lock.ts";
 import type { MemorySampler } from "./memory.ts";
-import type { IsKept, PrunedFile } from "./prune.ts";
+import { type IsKept, listPruned, type PrunedFile } from "./prune.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** Shortest interval between two replacements of summary and manifest while the run executes. */
@@ -66,6 +66,8 @@ export abstract class RunWriter {
   protected readonly memory: MemorySampler;
   /** Digests of the documents that never change. */
   protected readonly written = new Map<string, string>();
+  /** Artifacts that were hashed and not written. */
+  readonly unwritten: PrunedFile[] = [];
   readonly #order: Map<string, number>;
   readonly #rows = new Map<string, StepRow>();
 
@@ -255,6 +257,9 @@ export class ShortWriter extends RunWriter {
 export class BundleWriter extends RunWriter {
   override readonly directory: InsidePath;
   readonly #files: BundleFiles;
+  readonly #workspace: Workspace;
+  /** Number of the unwritten artifacts in `pruned.json`. */
+  #listed = 0;
   /** Settles when these documents are durable, which they become while the steps run. */
   readonly #durable: Promise<void>;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -265,6 +270,7 @@ export class BundleWriter extends RunWriter {
     super(record, memory);
     this.directory = inside(workspace.runs, record.runId);
     this.#files = files;
+    this.#workspace = workspace;
     const nursery = inside(workspace.transit, record.runId);
     makeFolder(nursery);
     try {
@@ -298,6 +304,7 @@ export class BundleWriter extends RunWriter {
   override async finish(end: RunEnd): Promise<SummaryDocument> {
     clearTimeout(this.#timer);
     const state = this.finalState(end);
+    this.#listUnwritten();
     for (const path of stagingPaths(this.directory)) this.#files.remove(path);
     const texts = documentTexts(this.record, state);
     const place = (name: string) => inside(this.directory, name);
@@ -325,6 +332,7 @@ export class BundleWriter extends RunWriter {
     this.#timer = undefined;
     const startedAt = performance.now();
     try {
+      this.#listUnwritten();
       const texts = documentTexts(this.record, this.#state());
       replaceFile(this.#files, inside(this.directory, MANIFEST_FILE), texts.manifest);
       replaceFile(this.#files, inside(this.directory, SUMMARY_FILE), texts.summary);
@@ -334,6 +342,13 @@ export class BundleWriter extends RunWriter {
     }
     const endedAt = performance.now();
     this.#nextRewrite = endedAt + Math.max(REWRITE_INTERVAL_MS, (endedAt - startedAt) / REWRITE_TIME_SHARE);
+  }
+
+  /** Before a summary names them: a bundle lists what it lacks. */
+  #listUnwritten(): void {
+    const { length } = this.unwritten, found = this.unwritten.slice(this.#listed);
+    if (found.length > 0) listPruned(this.#workspace, this.record.runId, found, this.#files);
+    this.#listed = length;
   }
 
   #state(): RunState {

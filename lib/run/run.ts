@@ -27,15 +27,7 @@ import { type BundleFiles, DISK } from "./files.ts";
 import { type HeldFiles, isHoldable } from "./held.ts";
 import { tryLockRun } from "./lock.ts";
 import { sampleMemory } from "./memory.ts";
-import {
-  type IsKept,
-  type KeepOptions,
-  keptArtifacts,
-  keptBy,
-  listPruned,
-  pruneBundle,
-  type PrunedFile,
-} from "./prune.ts";
+import { type IsKept, type KeepOptions, keptArtifacts, keptBy, pruneBundle, type PrunedFile } from "./prune.ts";
 import { reserveRunId, unreservedRunId } from "./reservation.ts";
 import { checkResources, type ReadFree, writtenResources } from "./resources.ts";
 import type { Workspace } from "./workspace.ts";
@@ -269,9 +261,8 @@ export async function runPrepared(
     onEvent({ kind: "run_created", level: "info", message: `Run ${runId} created`, fields });
     const started = { ...fields, step_count: plan.steps.length };
     onEvent({ kind: "run_started", level: "info", message: `Run ${runId} started`, fields: started });
-    const unwritten: PrunedFile[] = [], files = options.files ?? DISK;
     const hold = short === undefined ? held?.putArtifact.bind(held) : short.hold.bind(short);
-    const given = { ...options, hold, isKept: isWritten, unwritten };
+    const given = { ...options, hold, isKept: isWritten };
     const outcome = await executeRecord(record, writer, given, parallelWorkers);
     options.onExecuted?.(outcome);
     const summary = await writer.finish(outcome), summary_path = join(writer.directory, SUMMARY_FILE);
@@ -280,7 +271,7 @@ export async function runPrepared(
     const pruned = short !== undefined && !short.isShown
       ? short.pruned
       : held === undefined && status === "completed" && prunes
-      ? [...unwritten, ...pruneBundle(workspace, runId, isKept, files)]
+      ? [...writer.unwritten, ...pruneBundle(workspace, runId, isKept, options.files ?? DISK)]
       : [];
     onEvent({
       kind: `run_${status}`,
@@ -334,7 +325,7 @@ function recordOf(
 }
 
 async function executeRecord(
-  { plan, recipe, runId }: RunRecord,
+  { plan, recipe }: RunRecord,
   writer: RunWriter,
   {
     registry,
@@ -347,11 +338,7 @@ async function executeRecord(
     hold,
     implementationSources: sources,
     isKept,
-    unwritten,
-    files = DISK,
-  }:
-    & Omit<RunOptions, "raw">
-    & { hold: ExecuteOptions["hold"]; isKept: IsKept; unwritten: PrunedFile[] },
+  }: Omit<RunOptions, "raw"> & { hold: ExecuteOptions["hold"]; isKept: IsKept },
   parallelWorkers: number,
 ): Promise<ExecuteOutcome> {
   try {
@@ -371,10 +358,7 @@ async function executeRecord(
       onEvent,
       isKept,
       hold,
-      onUnwritten(found) {
-        listPruned(workspace, runId, found, files);
-        unwritten.push(...found);
-      },
+      onUnwritten: (found) => writer.unwritten.push(...found),
       onStep: (row) => writer.addRow(row),
     });
   } catch (error) {

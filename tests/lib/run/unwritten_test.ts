@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
-import { join } from "node:path";
-import { listFiles } from "../../../lib/run/files.ts";
+import { basename, join } from "node:path";
+import { exists } from "../../../lib/artifact/path_kind.ts";
+import { asObject, parseJson } from "../../../lib/contract/json.ts";
+import { outputsOf, type SummaryDocument } from "../../../lib/run/bundle_schema.ts";
+import { type BundleFiles, DISK, listFiles } from "../../../lib/run/files.ts";
 import { createRegistry } from "../../../ops/registry.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { chainedSteps } from "../../../lib/plan/chains.ts";
@@ -57,6 +60,38 @@ Deno.test("a long run that keeps its metrics writes no arrays; it is verified, r
   assert.deepEqual([restored.status, restored.files], ["restored", 5]);
   assert.equal((await svc.runs.verify(run.run_id)).status, "valid");
   assert.equal(Deno.readTextFileSync(join(run.directory, "SHA256SUMS")), sums);
+});
+
+Deno.test("a summary names only artifacts that are there or listed, and one list serves all steps since the one before", async () => {
+  const stateDir = temporaryFolder("svc-listed-"), workspace = openWorkspace({ projectRoot: stateDir, stateDir });
+  const { value: raw } = readRecipeText(RECIPE, { file: "link.yaml" });
+  const named: number[] = [];
+  let lists = 0, folder = "";
+  const files: BundleFiles = {
+    ...DISK,
+    write(path, contents, durable) {
+      if (basename(path) === "pruned.json") lists++;
+      if (basename(path).startsWith("summary.json")) {
+        const text = contents instanceof Uint8Array ? new TextDecoder().decode(contents) : [...contents].join("");
+        const outputs = outputsOf(asObject(parseJson(text)) as SummaryDocument), pruned = join(folder, "pruned.json");
+        const listed = exists(pruned) ? Deno.readTextFileSync(pruned) : "";
+        for (const { output: { path } } of outputs) {
+          assert.ok(exists(join(folder, path)) || listed.includes(path), path);
+        }
+        named.push(outputs.length);
+      }
+      DISK.write(path, contents, durable);
+    },
+  };
+  const { run_id } = await runRecipe({
+    ...{ registry: await createRegistry(), cancellation: createCancellation(), workspace, raw, files, keep: "metrics" },
+    onReserved: (runId) => folder = join(workspace.runs, runId),
+  });
+  assert.equal(named.at(-1), 6);
+  // At most once before each summary after the first, however many steps ended meanwhile.
+  assert.ok(lists >= 1 && lists < named.length, `${lists} lists, ${named.length} summaries`);
+  await using svc = await open({ stateDir });
+  assert.equal((await svc.runs.verify(run_id)).status, "valid");
 });
 
 Deno.test("the thread of a run, not that of its steps, starts the one that hashes", async () => {
