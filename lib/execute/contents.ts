@@ -45,7 +45,7 @@ export async function storeFile({ path, parts, share }: StoreJob): Promise<Diges
 }
 
 /**
- * Replaces a file by a link to a stored one with the same bytes, or stores it. Without hard links nothing changes.
+ * Replaces a file by a link to a stored one with the same bytes, or stores it. Without hard links nothing changes. Exported for tests.
  * @param path a complete file
  * @param sha256 digest of its bytes
  * @param places `contents` is the folder of the links; `staging` a free path on the same file system
