@@ -8,6 +8,10 @@ import { MAX_ARCHIVE_BYTES } from "../artifact/zip_format.ts";
 import type { OutputSize } from "../contract/operation.ts";
 import { isObject } from "../contract/value.ts";
 import type { CheckedStep } from "./check_steps.ts";
+import type { Choice } from "./materialize.ts";
+
+/** The part of a step that estimates read; without its materialisation where none is chosen yet. */
+export type EstimatedStep = Pick<CheckedStep, "step" | "params" | "registered"> & { choice?: Choice };
 
 /** Chains with smaller outputs run step by step: their arrays fit in the caches of a processor. An operation may need more. */
 const LEAST_CHAIN_BYTES = 2 ** 23;
@@ -18,7 +22,7 @@ const LEAST_CHAIN_BYTES = 2 ** 23;
  * @returns the number of the chain of each step that is in one, from 0 in order of their first steps
  */
 export function chainsOf(
-  steps: readonly Pick<CheckedStep, "step" | "params" | "registered">[],
+  steps: readonly EstimatedStep[],
   sizes: ReadonlyMap<string, OutputSize>,
   least = LEAST_CHAIN_BYTES,
   without: ReadonlySet<string> = new Set(),
@@ -28,7 +32,9 @@ export function chainsOf(
   const chains: { ids: string[]; bytes: number; decoders: number }[] = [],
     chainOf = new Map<string, (typeof chains)[number]>();
   const late = new Set<string>();
-  for (const { step, params, registered: { operation: { definition } } } of steps) {
+  for (const { step, params, registered: { operation: { definition } }, choice } of steps) {
+    // Native kernels take whole arrays.
+    if (choice?.entry.backend === "cpp") continue;
     const { streaming, optionalInputs = {}, threadSafe } = definition;
     const outputs = Object.keys(definition.outputs).map((port) => sizes.get(`${step.id}.${port}`)!.bytes);
     if (outputs.some((bytes) => bytes >= MAX_ARCHIVE_BYTES) || without.has(step.id)) continue;

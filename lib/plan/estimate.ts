@@ -12,8 +12,7 @@ import { plainParams } from "../contract/schema.ts";
 import { formatBytes } from "../contract/units.ts";
 import type { JsonObject } from "../contract/value.ts";
 import { DTYPES, elementCount } from "../numeric/array/ndarray.ts";
-import { chainsOf } from "./chains.ts";
-import type { CheckedStep } from "./check_steps.ts";
+import { chainsOf, type EstimatedStep } from "./chains.ts";
 
 /** Blocks and file buffers of a step in a chain, an upper limit. */
 const CHAINED_STEP_BYTES = 2 ** 24;
@@ -69,9 +68,6 @@ export function estimateOfRuns(
     fields: { runs: count, memory_bytes, disk_bytes, exact } as JsonObject,
   };
 }
-
-/** The part of a step that an estimate reads. */
-export type EstimatedStep = Pick<CheckedStep, "step" | "params" | "registered">;
 
 /**
  * Estimates the steps of a recipe, in plan order.

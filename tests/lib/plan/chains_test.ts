@@ -32,16 +32,16 @@ function link(bits: number, channel: JsonObject = {}, name = ""): Step[] {
   ];
 }
 
-async function planned(steps: Step[]) {
+async function planned(steps: Step[], backend?: string) {
   const compilation = compileRecipe({ name: "chains", steps }, { mode: "strict", registry });
-  const outcome = await planRecipe(compilation, { registry, usePlanCache: false });
+  const outcome = await planRecipe(compilation, { registry, usePlanCache: false, backend });
   assert.equal(outcome.status, "planned", JSON.stringify(outcome.diagnostics));
   return outcome as Extract<typeof outcome, { status: "planned" }>;
 }
 
-const chainsOf = async (steps: Step[]) =>
+const chainsOf = async (steps: Step[], backend?: string) =>
   Object.fromEntries(
-    (await planned(steps)).plan.resources.per_step.filter(({ chain }) => chain !== undefined)
+    (await planned(steps, backend)).plan.resources.per_step.filter(({ chain }) => chain !== undefined)
       .map(({ step_id, chain }) => [step_id, chain]),
   );
 
@@ -65,6 +65,7 @@ Deno.test("a chain ends before a step that needs whole arrays, and what follows 
   native[4].params = { data_plane_backend: "python_numpy" };
   native.push({ id: "bler", op: "metrics.block_error_rate", inputs: native[4].inputs });
   assert.deepEqual(await chainsOf(native), { data: 0, mod: 0, air: 0, demod: 0, ber: 0 });
+  assert.deepEqual(await chainsOf(native, "cpp"), {}, "the mapper runs on the native extension");
 });
 
 Deno.test("links without a common step are chains of their own, and one step is no chain", async () => {
