@@ -82,7 +82,7 @@ const PORTABLE: DataPlane = {
  * @throws SvcError `materialization_unavailable` where the native ones were chosen and cannot be loaded
  */
 export async function dataPlane(
-  { params, backend }: { readonly params: { data_plane_backend: string }; readonly backend: string },
+  { params, backend }: { readonly params: { data_plane_backend?: string }; readonly backend: string },
 ): Promise<DataPlane> {
   if (backend !== "cpp" && params.data_plane_backend !== "cpp_native") return PORTABLE;
   const { nativeExtension } = await import("../lib/numeric/native/extension.ts");
@@ -100,7 +100,7 @@ export async function dataPlane(
 }
 
 /** For operations that work in blocks: native kernels take whole arrays. */
-export const portableOnly = ({ data_plane_backend: plane }: { data_plane_backend: string }): boolean =>
+export const portableOnly = ({ data_plane_backend: plane }: { data_plane_backend?: string }): boolean =>
   plane !== "cpp_native";
 
 /** An output of bits that records its data plane. */

@@ -12,7 +12,10 @@ import {
   type Value,
   z,
 } from "./api.ts";
+import type { StreamInput } from "../lib/contract/operation.ts";
+import { portableOnly } from "./_data_plane.ts";
 import { REPORT } from "../lib/contract/kinds.ts";
+import type { NdArray } from "../lib/numeric/array/ndarray.ts";
 import { pooledMetadata, pooledMetrics } from "../lib/contract/metric_metadata.ts";
 import type { PooledMetric } from "../lib/numeric/scores/pooled_ratio.ts";
 import type { RateCounts } from "../lib/numeric/scores/rate_interval.ts";
@@ -46,7 +49,7 @@ interface ReportDefinition<In extends Ports, Opt extends Ports, Params extends z
   streaming?: Omit<Streaming<In, Params>, "open"> & {
     open(
       ...context: Parameters<Streaming<In, Params>["open"]>
-    ): (Pick<OperationStream<keyof In & string>, "next"> & { end(): Report }) | null;
+    ): (Pick<OperationStream<keyof In & string>, "next" | "unit"> & { end(): Report }) | null;
   };
   run(context: RunContext<In, Opt, Params>): Report | Promise<Report>;
 }
@@ -79,3 +82,38 @@ export function defineReport<
     run: async (context) => resultOf(await run(context as RunContext<In, Opt, Params>)),
   });
 }
+
+/** Data of the streams that comparisons in blocks take. */
+interface Compared {
+  uint8: Uint8Array;
+  complex64: Float32Array;
+}
+type Pair<Of> = { readonly candidate: Of; readonly reference: Of };
+
+/**
+ * How a comparison of two streams works in blocks, if they have equal lengths; `run` checks and compares others.
+ * @param start begins a comparison; a block has whole groups of `unit` elements, except at the end
+ */
+export const comparedInBlocks = <Type extends keyof Compared, Params extends { data_plane_backend?: string }>(
+  dtype: Type,
+  start: (inputs: Pair<StreamInput>, params: Params) => {
+    unit?: number;
+    add?(candidate: Compared[Type], reference: Compared[Type]): void;
+    end(): Report;
+  },
+) => ({
+  allows: (params: Params) => portableOnly(params),
+  open({ inputs: { candidate, reference }, params }: { readonly inputs: Pair<StreamInput>; readonly params: Params }) {
+    const isType = ({ metadata }: StreamInput) => metadata.dtype === dtype;
+    if (candidate.length !== reference.length || !isType(candidate) || !isType(reference)) return null;
+    const { unit = 1, add, end } = start({ candidate, reference }, params);
+    return {
+      unit: { candidate: unit, reference: unit },
+      next({ candidate, reference }: Pair<NdArray>) {
+        add?.(candidate.data as Compared[Type], reference.data as Compared[Type]);
+        return {};
+      },
+      end,
+    };
+  },
+});

@@ -89,16 +89,10 @@ export function isAllFinite(data: Float16Array | Float32Array | Float64Array): b
  * @throws SvcError `boundary_dtype_invalid`, `boundary_rank_invalid`, `boundary_non_finite`
  */
 export function checkSymbols(array: NdArray): Float32Array {
-  const symbols = complexSymbols(array);
-  checkFinite(symbols, `${shapeText(array)} as complex symbols`);
-  return symbols;
-}
-
-/** As {@link checkSymbols}, for values that are known to be finite. */
-export function complexSymbols(array: NdArray): Float32Array {
   const what = `${shapeText(array)} as complex symbols`;
   if (array.dtype !== "complex64") refuse("boundary_dtype_invalid", what, "complex symbols are complex64");
   if (array.shape.length !== 1) refuse("boundary_rank_invalid", what, "complex symbols have one dimension");
+  checkFinite(array.data as Float32Array, what);
   return array.data as Float32Array;
 }
 

@@ -3,7 +3,27 @@ import { BITS_ANY, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, z } from "../api.ts";
 import { bitsOf, symbolsOf } from "../../lib/artifact/values.ts";
 import { dataPlane } from "../_data_plane.ts";
-import { defineReport } from "../_report.ts";
+import { comparedInBlocks, defineReport, type Report } from "../_report.ts";
+
+function countReport(unit: "bit" | "symbol", candidate: number, reference: number, label: string): Report {
+  const length_mismatch = Math.abs(candidate - reference);
+  return {
+    metrics: {},
+    label,
+    facts: {
+      match: length_mismatch === 0,
+      [`candidate_${unit}_count`]: candidate,
+      [`reference_${unit}_count`]: reference,
+      length_mismatch,
+    },
+  };
+}
+
+/** The lengths are known before the first block, and the values are checked where blocks are made. */
+const countInBlocks = (unit: "bit" | "symbol", dtype: "uint8" | "complex64") =>
+  comparedInBlocks(dtype, ({ candidate, reference }, { label }: { label: string; data_plane_backend?: string }) => ({
+    end: () => countReport(unit, candidate.length, reference.length, label),
+  }));
 
 const bitCountMatch = defineReport({
   id: "channel.bit_count_match",
@@ -15,16 +35,10 @@ const bitCountMatch = defineReport({
     data_plane_backend: dataPlaneParameter(),
   }),
   nativeKernels: true,
+  streaming: countInBlocks("bit", "uint8"),
   async run(context) {
-    const { inputs, params } = context, kernels = await dataPlane(context);
-    const candidate_bit_count = bitsOf(inputs.candidate, kernels).length;
-    const reference_bit_count = bitsOf(inputs.reference, kernels).length;
-    const length_mismatch = Math.abs(candidate_bit_count - reference_bit_count);
-    return {
-      metrics: {},
-      label: params.label,
-      facts: { match: length_mismatch === 0, candidate_bit_count, reference_bit_count, length_mismatch },
-    };
+    const { inputs: { candidate, reference }, params } = context, kernels = await dataPlane(context);
+    return countReport("bit", bitsOf(candidate, kernels).length, bitsOf(reference, kernels).length, params.label);
   },
 });
 
@@ -36,16 +50,9 @@ const symbolCountMatch = defineReport({
   params: z.strictObject({
     label: z.string().default("symbol_channel_io").describe("name of the comparison in the report"),
   }),
-  run({ inputs, params }) {
-    const candidate_symbol_count = symbolsOf(inputs.candidate).length / 2;
-    const reference_symbol_count = symbolsOf(inputs.reference).length / 2;
-    const length_mismatch = Math.abs(candidate_symbol_count - reference_symbol_count);
-    return {
-      metrics: {},
-      label: params.label,
-      facts: { match: length_mismatch === 0, candidate_symbol_count, reference_symbol_count, length_mismatch },
-    };
-  },
+  streaming: countInBlocks("symbol", "complex64"),
+  run: ({ inputs: { candidate, reference }, params }) =>
+    countReport("symbol", symbolsOf(candidate).length / 2, symbolsOf(reference).length / 2, params.label),
 });
 
 export default [bitCountMatch, symbolCountMatch];

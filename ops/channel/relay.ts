@@ -1,4 +1,4 @@
-/** Operations that pass a stream unchanged: main array, companion arrays and metadata. */
+/** Operations that pass a stream unchanged: main array, companion arrays and metadata; `run` and blocks are in _relay.ts. */
 import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import {
   BITS,
@@ -11,10 +11,8 @@ import {
   SYMBOLS,
   SYMBOLS_ANY,
 } from "../../lib/contract/kinds.ts";
-import { relayBits, relaySymbols, SYMBOL_KEYS } from "./_relay.ts";
-import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
+import { bitRelay, SYMBOL_KEYS, symbolRelay } from "./_relay.ts";
 import { executed, exported, native, notExported } from "../_backends.ts";
-import { dataPlane } from "../_data_plane.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
 const KEPT_BITS = ["boundary_contract", "bit_count"];
@@ -25,6 +23,7 @@ const SYMBOL_RELAY = {
   outputs: { symbols: SYMBOLS },
   differentiability: { framework: "torch", gradient: "full", trainable_params: false, exportable: true },
   twin: true,
+  ...symbolRelay("symbols", "symbols"),
 } as const;
 
 /** Checkpoint: one uint8 per bit, values 0 and 1, one dimension, and the expected number of bits if given. */
@@ -47,13 +46,7 @@ const bitBoundary = defineOperation({
   outputMetadataGuarantees: { bits: { from: "bits", keys: KEPT_BITS } },
   estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
   twin: true,
-  async run(context) {
-    const { inputs, params } = context;
-    const bits = relayBits(inputs.bits, "channel.bits", await dataPlane(context));
-    const expected = params.expected_bit_count;
-    if (expected > 0) checkExpectedCount(bits.array!.data.length, expected, "bits");
-    return { outputs: { bits }, metadata: { label: params.label, role: params.role } };
-  },
+  ...bitRelay("bits", "bits"),
 });
 
 /** Checkpoint: finite complex64 symbols in one dimension, and the expected number of symbols if given. */
@@ -71,12 +64,6 @@ const symbolBoundary = defineOperation({
   formats: { artifact: "npz", tensor: "torch.Tensor" },
   materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
-  run({ inputs, params }) {
-    const symbols = relaySymbols(inputs.symbols);
-    const expected = params.expected_symbol_count;
-    if (expected > 0) checkExpectedCount(symbols.array!.data.length / 2, expected, "symbols");
-    return { outputs: { symbols }, metadata: { label: params.label, role: params.role } };
-  },
 });
 
 /** The input bits become coded bits at rate 1. */
@@ -91,9 +78,7 @@ const identityEncoder = defineOperation({
   estimate: (_params, { bits }) => ({ coded_bits: sizeOfInput(bits, "uint8") }),
   twin: true,
   nativeKernels: true,
-  run: async (context) => ({
-    outputs: { coded_bits: relayBits(context.inputs.bits, "channel.bits", await dataPlane(context)) },
-  }),
+  ...bitRelay("bits", "coded_bits"),
 });
 
 /** The received coded bits become payload bits. */
@@ -108,9 +93,7 @@ const identityDecoder = defineOperation({
   estimate: (_params, { coded_bits }) => ({ bits: sizeOfInput(coded_bits, "uint8") }),
   twin: true,
   nativeKernels: true,
-  run: async (context) => ({
-    outputs: { bits: relayBits(context.inputs.coded_bits, "payload.bits", await dataPlane(context)) },
-  }),
+  ...bitRelay("coded_bits", "bits", "payload.bits"),
 });
 
 /** Bypassed bit channel: no bit errors. */
@@ -132,10 +115,7 @@ const identityLink = defineOperation({
   estimate: (_params, { bits }) => ({ bits: sizeOfInput(bits, "uint8") }),
   twin: true,
   nativeKernels: true,
-  run: async (context) => ({
-    outputs: { bits: relayBits(context.inputs.bits, "channel.bits", await dataPlane(context)) },
-    metadata: { label: context.params.label },
-  }),
+  ...bitRelay("bits", "bits"),
 });
 
 /** Bypassed symbol channel. */
@@ -152,10 +132,6 @@ const identitySymbolLink = defineOperation({
   materializations: [...executed("numpy", "default"), exported("torch", "default")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: SYMBOL_KEYS } },
   estimate: (_params, { symbols }) => ({ symbols: sizeOfInput(symbols, "complex64") }),
-  run: ({ inputs, params }) => ({
-    outputs: { symbols: relaySymbols(inputs.symbols) },
-    metadata: { label: params.label },
-  }),
 });
 
 /** Transmit power bypass: symbols keep their power. It takes the place of power control in a graph. */
@@ -171,10 +147,6 @@ const symbolPowerIdentity = defineOperation({
   equivalence: { type: "exact" },
   materializations: [...executed("numpy", "numpy_symbol_identity"), exported("torch", "torch_identity")],
   outputMetadataGuarantees: { symbols: { from: "symbols", keys: [...SYMBOL_KEYS, "power_unit"] } },
-  run: ({ inputs, params }) => ({
-    outputs: { symbols: relaySymbols(inputs.symbols, { power_unit: params.power_unit }) },
-    metadata: { label: params.label },
-  }),
 });
 
 /** Passes payload bits unchanged on one side of a link. */
@@ -188,7 +160,7 @@ const passthrough = (role: "encoder" | "decoder", side: "transmit" | "receive") 
     params: z.strictObject({}),
     outputMetadataGuarantees: { bits: { from: "bits", keys: KEPT_BITS } },
     twin: true,
-    run: ({ inputs }) => ({ outputs: { bits: relayBits(inputs.bits, "payload.bits") } }),
+    ...bitRelay("bits", "bits", "payload.bits"),
   });
 
 export default [

@@ -1,11 +1,14 @@
 /** Outputs of all demodulators: hard bits and LLRs with the same metadata. A positive LLR means bit 0. */
 import { BIT_METADATA, bitMetadata, bitsArtifact } from "../../lib/artifact/values.ts";
 import { artifactKind, DEMOD_BITS, LLR, type MetadataFields } from "../../lib/contract/kinds.ts";
-import type { InputArtifact, JsonObject, StreamedArray } from "../api.ts";
+import type { InputArtifact, JsonObject, OperationStream, StreamedArray } from "../api.ts";
+import type { StreamInput } from "../../lib/contract/operation.ts";
 import { hardBits } from "../../lib/numeric/link/modulation.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
 import { type DataPlane, madeOn } from "../_data_plane.ts";
-import { demodulatedMetadata } from "../_symbol_items.ts";
+import { NOISE_VARIANCE, type NoiseVariance, streamedVarianceOf, variancesOf } from "../_noise_variance.ts";
+import { demodulatedMetadata, unpaddedBitCount } from "../_symbol_items.ts";
 
 const FACTS = { modulation: "text", llr_sign: "text", llr_method: "text", noise_variance_source: "text" } as const;
 /** The outputs; both inherit the metadata of the symbols. */
@@ -46,5 +49,42 @@ export function demodulatedStreams(
   return {
     bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) },
     llr: { dtype: "float32", length, metadata },
+  };
+}
+
+/** Companions that a demapper in blocks takes; gains do not reach its outputs. */
+export const DEMAPPED_COMPANIONS = [NOISE_VARIANCE, "channel_gain"];
+
+/**
+ * A demapper in blocks; null for values that are no symbols.
+ * @param width bits per symbol
+ * @param facts what the outputs declare, and facts for the step row
+ * @param demap LLRs of a block whose first symbol is `from`, with their hard bits where the LLRs do not decide
+ */
+export function demapInBlocks(
+  input: StreamInput,
+  width: number,
+  facts: (noise: NoiseVariance) => { outputs: Facts; row: JsonObject },
+  demap: (
+    symbols: Float32Array,
+    variance: NoiseVariance["variance"],
+    from: number,
+  ) => { llr: Float32Array; bits?: Uint8Array },
+): OperationStream<"rx_symbols"> | null {
+  if (input.metadata.dtype !== "complex64") return null;
+  const noise = streamedVarianceOf(input, input.length), memory = blockMemory(Uint8Array);
+  const { outputs, row: metadata } = facts(noise);
+  let left = unpaddedBitCount(input.metadata, input.length * width), from = 0;
+  return {
+    arrays: demodulatedStreams(input, left, outputs),
+    next({ rx_symbols, [`rx_symbols.${NOISE_VARIANCE}`]: own }) {
+      const symbols = rx_symbols.data as Float32Array;
+      const { llr: all, bits } = demap(symbols, own === undefined ? noise.variance : variancesOf(own), from);
+      from += symbols.length / 2;
+      const llr = all.subarray(0, left);
+      left -= llr.length;
+      return { llr, bits: bits?.subarray(0, llr.length) ?? hardBits(llr, memory(llr.length)) };
+    },
+    end: () => ({ metadata }),
   };
 }

@@ -38,23 +38,15 @@ import {
   MODULATION_BY_BITS,
   MODULATIONS,
 } from "../../lib/numeric/link/modulations.ts";
-import {
-  checkElements,
-  NOISE_VARIANCE,
-  type NoiseVariance,
-  noiseVarianceOf,
-  streamedVarianceOf,
-  variancesOf,
-} from "../_noise_variance.ts";
+import { checkElements, type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
-import { complexSymbols } from "../../lib/artifact/boundary.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
 import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/modulation.ts";
 import { executed, native, notExported } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
-import { demodulated, demodulatedOutputs, demodulatedStreams, INHERITED } from "./_outputs.ts";
+import { demapInBlocks, DEMAPPED_COMPANIONS, demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 /** LLRs of symbols of one modulation, with a noise variance for each. */
 type Demap = (symbols: Float32Array, modulation: string, noise: Float32Array) => Float32Array;
@@ -181,33 +173,22 @@ export default defineOperation({
   importance: "symbol",
   streaming: {
     allows: portableOnly,
-    companions: [NOISE_VARIANCE, "channel_gain"],
+    companions: DEMAPPED_COMPANIONS,
     open({ inputs: { rx_symbols: input }, params }) {
-      const { metadata, length } = input, noise = streamedVarianceOf(input, length);
-      const mapping = mappingOf(metadata, params.modulation), method = methodOf(params);
-      const llrMemory = blockMemory(Float32Array), bitMemory = blockMemory(Uint8Array);
-      let left = unpaddedBitCount(metadata, length * mapping.width), from = 0;
-      return {
-        arrays: demodulatedStreams(
-          input,
-          left,
-          factsOf(mapping.name, mapping.kernel && mapping.width <= 2, method, noise),
+      const mapping = mappingOf(input.metadata, params.modulation), method = methodOf(params);
+      const memory = blockMemory(Float32Array), exact = mapping.kernel && mapping.width <= 2;
+      const facts = (noise: NoiseVariance) => ({
+        outputs: factsOf(mapping.name, exact, method, noise),
+        row: noise.facts,
+      });
+      return demapInBlocks(input, mapping.width, facts, (symbols, noise, from) => ({
+        llr: mapping.demap(
+          symbols,
+          from,
+          (part, name) => demodulateLlr(part, name, noise, memory(part.length / 2 * mapping.width), method),
+          { noise, method },
         ),
-        next({ rx_symbols, [`rx_symbols.${NOISE_VARIANCE}`]: own }) {
-          const symbols = complexSymbols(rx_symbols), variance = own === undefined ? noise.variance : variancesOf(own);
-          const all = mapping.demap(
-            symbols,
-            from,
-            (part, name) => demodulateLlr(part, name, variance, llrMemory(part.length / 2 * mapping.width), method),
-            { noise: variance, method },
-          );
-          from += symbols.length / 2;
-          const llr = all.subarray(0, left);
-          left -= llr.length;
-          return { llr, bits: hardBits(llr, bitMemory(llr.length)) };
-        },
-        end: () => ({ metadata: noise.facts }),
-      };
+      }));
     },
   },
   async run(context) {

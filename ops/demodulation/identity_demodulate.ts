@@ -6,10 +6,17 @@ import { SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, defineOperation, z } from "../api.ts";
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { executed, exportable, exported } from "../_backends.ts";
-import { dataPlane } from "../_data_plane.ts";
+import { demodulateIdentity } from "../../lib/numeric/link/modulation.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
-import { noiseVarianceOf } from "../_noise_variance.ts";
-import { demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
+import { type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
+import { demapInBlocks, DEMAPPED_COMPANIONS, demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
+
+/** What the outputs declare, and facts for the step row. */
+const factsOf = ({ source, facts }: NoiseVariance, label: string) => ({
+  outputs: { modulation: "identity", llr_method: "exact", noise_variance_source: source },
+  row: { label, ...facts },
+});
 
 export default defineOperation({
   id: "demodulation.identity_demodulate",
@@ -29,17 +36,21 @@ export default defineOperation({
   twin: true,
   nativeKernels: true,
   importance: "symbol",
+  streaming: {
+    allows: portableOnly,
+    companions: DEMAPPED_COMPANIONS,
+    open: ({ inputs, params }) =>
+      demapInBlocks(inputs.rx_symbols, 1, (noise) => factsOf(noise, params.label), demodulateIdentity),
+  },
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
-    const symbols = symbolsOf(inputs.rx_symbols);
-    const { metadata } = inputs.rx_symbols;
-    const { variance, source, facts } = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2);
-    const count = unpaddedBitCount(metadata, symbols.length / 2);
-    const { llr, bits } = kernels.demodulateIdentity(symbols, variance);
-    const how = { modulation: "identity", llr_method: "exact", noise_variance_source: source };
+    const symbols = symbolsOf(inputs.rx_symbols), noise = noiseVarianceOf(inputs.rx_symbols, symbols.length / 2);
+    const { outputs, row: metadata } = factsOf(noise, params.label);
+    const count = unpaddedBitCount(inputs.rx_symbols.metadata, symbols.length / 2);
+    const { llr, bits } = kernels.demodulateIdentity(symbols, noise.variance);
     return {
-      outputs: demodulated(inputs.rx_symbols, llr.slice(0, count), how, bits.slice(0, count), kernels),
-      metadata: { label: params.label, ...facts },
+      outputs: demodulated(inputs.rx_symbols, llr.slice(0, count), outputs, bits.slice(0, count), kernels),
+      metadata,
     };
   },
 });

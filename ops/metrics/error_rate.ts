@@ -2,12 +2,21 @@
 import { type RateCounts, rateEstimate } from "../../lib/numeric/scores/rate_interval.ts";
 import { dataPlaneParameter, diagnostic, type InputArtifact, type JsonObject, SvcError, z } from "../api.ts";
 import { weightedRate } from "../../lib/artifact/weighted_rate.ts";
-import { defineReport, type Report } from "../_report.ts";
+import { comparedInBlocks, defineReport, type Report } from "../_report.ts";
 import { BITS_ANY } from "../../lib/contract/kinds.ts";
 import { rateCounter, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
-import { differingBits } from "../../lib/numeric/coding/bit_errors.ts";
-import { dataPlane, portableOnly } from "../_data_plane.ts";
+import { differingBits, failedBlocks } from "../../lib/numeric/coding/bit_errors.ts";
+import { dataPlane } from "../_data_plane.ts";
+
+interface RateParams {
+  label: string;
+  allow_length_mismatch: boolean;
+  data_plane_backend: string;
+}
+interface BlockParams extends RateParams {
+  block_size: number;
+}
 
 const allowLengthMismatch = () =>
   z.boolean().default(true).describe("compare streams of different length with a warning; false fails the step");
@@ -122,20 +131,10 @@ const bitErrorRate = defineReport({
   twin: true,
   nativeKernels: true,
   importance: "metric",
-  streaming: {
-    allows: portableOnly,
-    open({ inputs: { candidate, reference }, params }) {
-      if (candidate.length !== reference.length) return null;
-      const { counter, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
-      return {
-        next(blocks) {
-          counter.add(differingBits(blocks.candidate.data as Uint8Array, blocks.reference.data as Uint8Array));
-          return {};
-        },
-        end: report,
-      };
-    },
-  },
+  streaming: comparedInBlocks("uint8", ({ candidate, reference }, params: RateParams) => {
+    const { counter, report } = comparison(candidate.metadata, candidate.length, reference.length, params);
+    return { add: (bits, sent) => counter.add(differingBits(bits, sent)), end: report };
+  }),
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const candidate = bitsOf(inputs.candidate, kernels);
@@ -158,7 +157,7 @@ function comparison(
   metadata: JsonObject,
   candidateLength: number,
   referenceLength: number,
-  { label, allow_length_mismatch: allowed }: { label: string; allow_length_mismatch: boolean },
+  { label, allow_length_mismatch: allowed }: RateParams,
 ) {
   const what = "the rate is that of the shorter stream";
   const { facts, metadata: found } = comparedLengths(candidateLength, referenceLength, allowed, what);
@@ -196,22 +195,38 @@ const blockErrorRate = defineReport({
   }),
   nativeKernels: true,
   importance: "metric",
+  streaming: comparedInBlocks("uint8", ({ candidate, reference: { length } }, params: BlockParams) => {
+    const { block_size: unit } = params, { names, more } = blockComparison(length, length, params);
+    const counter = rateCounter(candidate.metadata, "packet", Math.ceil(length / unit));
+    return {
+      unit,
+      add: (bits, sent) => counter.add(failedBlocks(bits, sent, unit)),
+      end: () => errorRateReport(names, counter.counts(), more),
+    };
+  }),
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const candidate = bitsOf(inputs.candidate, kernels);
     const reference = bitsOf(inputs.reference, kernels);
-    const { facts, metadata } = comparedLengths(
-      candidate.length,
-      reference.length,
-      params.allow_length_mismatch,
-      "blocks that the candidate lacks are in error, further bits are ignored",
-    );
+    const { names, more } = blockComparison(candidate.length, reference.length, params);
     const failed = kernels.failedBlocks(candidate, reference, params.block_size);
-    const names = errorRateNames(params.label, "bler", "block_error_count", "block_count");
-    const more = { label: params.label, facts: { ...facts, block_size: params.block_size }, metadata };
     return weightedReport(names, failed, inputs.candidate, more) ??
       errorRateReport(names, rateCounts(failed, inputs.candidate.metadata, "packet"), more);
   },
 });
+
+/** The metrics of a comparison of blocks, and what it reports besides them. */
+function blockComparison(
+  candidateLength: number,
+  referenceLength: number,
+  { label, block_size, allow_length_mismatch: allowed }: BlockParams,
+) {
+  const what = "blocks that the candidate lacks are in error, further bits are ignored";
+  const { facts, metadata } = comparedLengths(candidateLength, referenceLength, allowed, what);
+  return {
+    names: errorRateNames(label, "bler", "block_error_count", "block_count"),
+    more: { label, facts: { ...facts, block_size }, metadata },
+  };
+}
 
 export default [bitErrorRate, blockErrorRate];

@@ -12,7 +12,7 @@ import { pooledMetadata, pooledMetrics } from "../../lib/contract/metric_metadat
 import { symbolsOf } from "../../lib/artifact/values.ts";
 import { energy, errorEnergy } from "../../lib/numeric/link/front_end.ts";
 import { rootOfUnit } from "../../lib/numeric/scores/pooled_ratio.ts";
-import { defineReport } from "../_report.ts";
+import { comparedInBlocks, defineReport, type Report } from "../_report.ts";
 
 export default defineReport({
   id: "metrics.error_vector_magnitude",
@@ -21,6 +21,16 @@ export default defineReport({
   inputs: { reference: SYMBOLS_ANY, candidate: SYMBOLS_ANY },
   params: z.strictObject({}),
   formats: { artifact: "json", tensor: "none" },
+  streaming: comparedInBlocks("complex64", ({ reference: { length } }) => {
+    let power = 0, error = 0;
+    return {
+      add(received, sent) {
+        power = energy(sent, power);
+        error = errorEnergy(sent, received, error);
+      },
+      end: () => reportOf(power, error, length),
+    };
+  }),
   run({ inputs }) {
     const sent = symbolsOf(inputs.reference), received = symbolsOf(inputs.candidate), count = sent.length / 2;
     if (sent.length !== received.length) {
@@ -28,11 +38,15 @@ export default defineReport({
         hint: "Wire the symbols before the pilots, and those that the equaliser gives with pilot_context",
       });
     }
-    const power = energy(sent);
-    if (power === 0) {
-      throw new SvcError("boundary_value_invalid", "Cannot measure an error vector: the reference has no power");
-    }
-    const pooled = { "channel.evm_percent": rootOfUnit(1e4 * errorEnergy(sent, received) * count / power, count) };
-    return { metrics: pooledMetrics(pooled), metadata: pooledMetadata(pooled) };
+    return reportOf(energy(sent), errorEnergy(sent, received), count);
   },
 });
+
+/** @throws SvcError `boundary_value_invalid` for a reference without power */
+function reportOf(power: number, error: number, count: number): Report {
+  if (power === 0) {
+    throw new SvcError("boundary_value_invalid", "Cannot measure an error vector: the reference has no power");
+  }
+  const pooled = { "channel.evm_percent": rootOfUnit(1e4 * error * count / power, count) };
+  return { metrics: pooledMetrics(pooled), metadata: pooledMetadata(pooled) };
+}

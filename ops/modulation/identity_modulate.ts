@@ -1,9 +1,11 @@
 /** Pass-through mapper: bit b becomes the symbol b + 0j. */
 import { BITS, CODED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, defineOperation, z } from "../api.ts";
-import { bitsOf, symbolsArtifact } from "../../lib/artifact/values.ts";
+import { bitsOf, symbolMetadata, symbolsArtifact } from "../../lib/artifact/values.ts";
+import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
+import { mapToPoints } from "../../lib/numeric/link/modulation.ts";
 import { executed, exported } from "../_backends.ts";
-import { dataPlane } from "../_data_plane.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { MODULATED, modulatedMetadata } from "../_symbol_items.ts";
 
 /** Of bit 0 and of bit 1. */
@@ -29,6 +31,18 @@ export default defineOperation({
   }),
   twin: true,
   nativeKernels: true,
+  streaming: {
+    allows: portableOnly,
+    open({ inputs: { bits: { metadata: before, length } }, params: { label } }) {
+      const metadata = symbolMetadata(length, modulatedMetadata(before, length, "identity", 1));
+      const memory = blockMemory(Float32Array);
+      return {
+        arrays: { symbols: { dtype: "complex64", length, metadata } },
+        next: ({ bits: { data } }) => ({ symbols: mapToPoints(data as Uint8Array, POINTS, memory(2 * data.length)) }),
+        end: () => ({ metadata: { label } }),
+      };
+    },
+  },
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const bits = bitsOf(inputs.bits, kernels), symbols = kernels.mapToPoints(bits, POINTS);

@@ -64,9 +64,8 @@ function scaled(x: ArrayLike<number>, gainOf: (amplitude: number) => number): Fl
   return y;
 }
 
-/** Σ|x|² of interleaved samples. */
-export function energy(x: ArrayLike<number>): number {
-  let sum = 0;
+/** Σ|x|² of interleaved samples. @param sum of the samples before them */
+export function energy(x: ArrayLike<number>, sum = 0): number {
   for (let i = 0; i < x.length; i++) sum += x[i] * x[i];
   return sum;
 }
@@ -92,9 +91,8 @@ export function divided(y: Float64Array, [real, imaginary]: readonly [number, nu
   return out;
 }
 
-/** Σ|y - x|² */
-export function errorEnergy(x: ArrayLike<number>, y: ArrayLike<number>): number {
-  let sum = 0;
+/** Σ|y - x|² @param sum of the samples before them */
+export function errorEnergy(x: ArrayLike<number>, y: ArrayLike<number>, sum = 0): number {
   for (let i = 0; i < x.length; i++) sum += (y[i] - x[i]) ** 2;
   return sum;
 }

@@ -87,6 +87,29 @@ function codedLink(code: "ldpc" | "polar", modulation: string, params: JsonObjec
   ]);
 }
 
+/** A link over checkpoints and bypasses. @param blockSize bits of which one in error fails all */
+function checkedLink(bits: number, mapper: "digital" | "identity", blockSize: number): StepSpec[] {
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
+    ["in", "channel.payload_passthrough_encoder", { bits: "data.bits" }, {}],
+    ["encoder", "channel.identity_encoder", { bits: "in.bits" }, {}],
+    ["bits", "channel.bit_boundary", { bits: "encoder.coded_bits" }, { expected_bit_count: bits, role: "sent" }],
+    ["modulator", `modulation.${mapper}_modulate`, { bits: "bits.bits" }, {}],
+    ["power", "channel.symbol_power_identity", { symbols: "modulator.symbols" }, { power_unit: "mW" }],
+    ["channel", "wireless.channel", { symbols: "power.symbols" }, { snr_db: 9, seed: 9 }],
+    ["symbols", "channel.symbol_boundary", { symbols: "channel.rx_symbols" }, {}],
+    ["bypass", "channel.identity_symbol_link", { symbols: "symbols.symbols" }, {}],
+    ["demodulator", `demodulation.${mapper}_demodulate`, { rx_symbols: "bypass.symbols" }, {}],
+    ["link", "channel.identity_link", { bits: "demodulator.bits" }, {}],
+    ["decoder", "channel.identity_decoder", { coded_bits: "link.bits" }, {}],
+    ["out", "channel.payload_passthrough_decoder", { bits: "decoder.bits" }, {}],
+    ["bit_count", "channel.bit_count_match", { reference: "data.bits", candidate: "out.bits" }, {}],
+    ["symbol_count", "channel.symbol_count_match", { reference: "modulator.symbols", candidate: "bypass.symbols" }, {}],
+    ["bler", "metrics.block_error_rate", { reference: "data.bits", candidate: "out.bits" }, { block_size: blockSize }],
+    ["evm", "metrics.error_vector_magnitude", { reference: "modulator.symbols", candidate: "bypass.symbols" }, {}],
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -129,6 +152,9 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["of several antennas", gridLink(400_003)],
   ["of several antennas, shorter than a block", gridLink(1001)],
   ["of several antennas, with grids longer than a block", gridLink(400_003, 2048)],
+  ["of checkpoints and bypasses", checkedLink(400_003, "digital", 1000)],
+  ["of bypasses only, of error blocks longer than a block", checkedLink(400_003, "identity", 150_001)],
+  ["of checkpoints, shorter than a block", checkedLink(1001, "digital", 2000)],
   ["over an LDPC code", codedLink("ldpc", "qpsk", { transport_block_size_bits: 1056, target_coderate: 1 / 3 })],
   [
     "over an LDPC code, of symbols of five bits",
@@ -167,6 +193,33 @@ test("a chain that decodes on two threads has the bytes of one", async () => {
   assert.equal(shared.status, "completed");
   // Steps of a chain that fails run again one after another, with a warning and the same bytes.
   assert.deepEqual(warnings(shared), []);
+});
+
+test("checkpoints and comparisons that fail or need whole arrays do so one after another", async () => {
+  const [data, ...link] = checkedLink(BITS, "digital", 1000);
+  const coded: StepSpec = ["coded", "channel.nr_polar_encoder", { bits: "data.bits" }, {
+    payload_bits: 40,
+    coded_bits: 217,
+  }];
+  const steps = withDefaults([data, coded, ...link]), chains = one(...steps.map(([id]) => id));
+  for (
+    const [step, params, inputs] of [
+      // Its symbols have a companion.
+      ["channel", { channel: "ofdm_tdl" }, {}],
+      ["bits", { expected_bit_count: BITS + 1 }, {}],
+      ["bit_count", {}, { reference: "coded.coded_bits" }],
+      ["bler", {}, { reference: "coded.coded_bits" }],
+    ] as const
+  ) {
+    const altered = steps.map(([id, op, before, own]): StepSpec =>
+      id === step ? [id, op, { ...before, ...inputs }, { ...own, ...params }] : [id, op, before, own]
+    );
+    const blocks = await execute(altered, { chains });
+    assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(altered, chains)), step);
+    // A chain that fails in a block leaves a warning.
+    assert.deepEqual(warnings(blocks).filter((message) => message.startsWith("The chain")), [], step);
+    assert.equal(blocks.status, step === "bits" ? "failed" : "completed");
+  }
 });
 
 test("companions that the next step does not read let the steps run one after another", async () => {

@@ -63,9 +63,38 @@ Deno.test("a chain ends before a step that needs whole arrays, and what follows 
   // Native kernels take whole arrays.
   const native = link(LONG);
   native[4].params = { data_plane_backend: "python_numpy" };
-  native.push({ id: "bler", op: "metrics.block_error_rate", inputs: native[4].inputs });
+  native.push({
+    id: "bler",
+    op: "metrics.block_error_rate",
+    inputs: native[4].inputs,
+    params: { data_plane_backend: "cpp_native" },
+  });
   assert.deepEqual(await chainsOf(native), { data: 0, mod: 0, air: 0, demod: 0, ber: 0 });
   assert.deepEqual(await chainsOf(native, "cpp"), {}, "the mapper runs on the native extension");
+});
+
+Deno.test("checkpoints, bypasses and comparisons stay in the chain of a link", async () => {
+  const steps: Step[] = [
+    { id: "data", op: "source.random_bits", params: { bit_count: 10_000_000 } },
+    { id: "encoder", op: "channel.identity_encoder", inputs: { bits: "data.bits" } },
+    { id: "bits", op: "channel.bit_boundary", inputs: { bits: "encoder.coded_bits" } },
+    { id: "mod", op: "modulation.digital_modulate", inputs: { bits: "bits.bits" } },
+    { id: "symbols", op: "channel.symbol_boundary", inputs: { symbols: "mod.symbols" } },
+    { id: "air", op: "wireless.channel", inputs: { symbols: "symbols.symbols" } },
+    { id: "demod", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "air.rx_symbols" } },
+    { id: "decoder", op: "channel.identity_decoder", inputs: { coded_bits: "demod.bits" } },
+    { id: "count", op: "channel.bit_count_match", inputs: { reference: "data.bits", candidate: "decoder.bits" } },
+    { id: "bler", op: "metrics.block_error_rate", inputs: { reference: "data.bits", candidate: "decoder.bits" } },
+    {
+      id: "evm",
+      op: "metrics.error_vector_magnitude",
+      inputs: { reference: "mod.symbols", candidate: "air.rx_symbols" },
+    },
+  ];
+  const all = Object.fromEntries(steps.map(({ id }) => [id, 0]));
+  assert.deepEqual(await chainsOf(steps), all);
+  steps[2].params = { data_plane_backend: "cpp_native" };
+  assert.deepEqual(await chainsOf(steps), { data: 0, encoder: 0 });
 });
 
 Deno.test("links without a common step are chains of their own, and one step is no chain", async () => {

@@ -3,6 +3,7 @@ import { crc32 } from "node:zlib";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import { canonicalJson } from "../../../lib/contract/json.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
+import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
 import { arrayInput, bitsInput, payloadInput, someBits, symbolsInput } from "../inputs.ts";
 import { casesOf } from "./cases.ts";
@@ -76,6 +77,16 @@ export const CHANNEL_FIXTURES = casesOf(import.meta.url, {
     }),
     repeated: () => coded({ repetition_factor: 3 }),
     "unequal counts": () => ({ candidate: symbolsInput(4), reference: symbolsInput(5) }),
+    "equal counts": () => ({ candidate: symbolsInput(5), reference: symbolsInput(5) }),
+    "pair in packets": () => {
+      const unit = { statistical_unit: "source_item", statistical_unit_layout: { counts: [30, 4, 30] } };
+      return { candidate: bitsInput(someBits(64, 2), unit), reference: bitsInput(someBits(64)) };
+    },
+    equalised: () => {
+      const variance = ndarray("float32", Float32Array.from({ length: 32 }, (_, i) => 0.1 + i));
+      const companions = { noise_variance: variance, channel_gain: ndarray("complex64", new Float32Array(64)) };
+      return { rx_symbols: symbolsInput(32, { modulation_padding_bits: 3 }, { companions }) };
+    },
     "received QPSK": () => received(QPSK),
     received: () => received({}),
     "received with an allocation": () => ({
