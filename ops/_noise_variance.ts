@@ -15,6 +15,9 @@ export interface NoiseVariance {
 /** Companion of symbols with the variance of each. */
 export const NOISE_VARIANCE = "noise_variance";
 
+/** Companions of symbols in blocks. */
+export const SYMBOL_COMPANIONS = [NOISE_VARIANCE, "channel_gain"];
+
 /** Variances of symbols. @throws SvcError `boundary_dtype_invalid` */
 export function variancesOf({ dtype, data }: NdArray): Float32Array {
   if (dtype === "float32") return data as Float32Array;

@@ -14,6 +14,7 @@ import {
 } from "./api.ts";
 import type { StreamInput } from "../lib/contract/operation.ts";
 import { portableOnly } from "./_data_plane.ts";
+import { SYMBOL_COMPANIONS } from "./_noise_variance.ts";
 import { REPORT } from "../lib/contract/kinds.ts";
 import type { NdArray } from "../lib/numeric/array/ndarray.ts";
 import { pooledMetadata, pooledMetrics } from "../lib/contract/metric_metadata.ts";
@@ -98,11 +99,12 @@ export const comparedInBlocks = <Type extends keyof Compared, Params extends { d
   dtype: Type,
   start: (inputs: Pair<StreamInput>, params: Params) => {
     unit?: number;
-    add?(candidate: Compared[Type], reference: Compared[Type]): void;
+    add(candidate: Compared[Type], reference: Compared[Type]): void;
     end(): Report;
   },
 ) => ({
   allows: (params: Params) => portableOnly(params),
+  companions: SYMBOL_COMPANIONS,
   open({ inputs: { candidate, reference }, params }: { readonly inputs: Pair<StreamInput>; readonly params: Params }) {
     const isType = ({ metadata }: StreamInput) => metadata.dtype === dtype;
     if (candidate.length !== reference.length || !isType(candidate) || !isType(reference)) return null;
@@ -110,7 +112,7 @@ export const comparedInBlocks = <Type extends keyof Compared, Params extends { d
     return {
       unit: { candidate: unit, reference: unit },
       next({ candidate, reference }: Pair<NdArray>) {
-        add?.(candidate.data as Compared[Type], reference.data as Compared[Type]);
+        add(candidate.data as Compared[Type], reference.data as Compared[Type]);
         return {};
       },
       end,

@@ -277,7 +277,8 @@ async function runInBlocks(
     }
     const arrayNames = [port, ...Object.keys(companions)];
     const described = arrayMetadata(port, array, metadata).value;
-    return [port, { kind, metadata: described, length, shape: array.shape, arrayNames, array: refuse, json: refuse }];
+    const shape = array.shape;
+    return [port, { kind, metadata: described, length, shape, companions, arrayNames, array: refuse, json: refuse }];
   });
   const choice = materialize(contract, params, { runner: "benchmark_run", authored: params });
   const stream = await open({
@@ -301,8 +302,8 @@ async function runInBlocks(
         return [name, { dtype, shape: [own.length / slots], data: own }] as const;
       })
     );
-    const blocks = stream.next(Object.fromEntries(next), Math.min(BLOCK, lengths[0] - block * BLOCK));
-    for (const [name, data] of Object.entries(blocks)) made.set(name, [...made.get(name) ?? [], data.slice()]);
+    const blocks = stream.next?.(Object.fromEntries(next), Math.min(BLOCK, lengths[0] - block * BLOCK));
+    for (const [name, data] of Object.entries(blocks ?? {})) made.set(name, [...made.get(name) ?? [], data.slice()]);
   }
   const { outputs: last, ...result } = stream.end?.() ?? {};
   const arrays = Object.entries(stream.arrays).map(

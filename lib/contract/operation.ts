@@ -308,6 +308,8 @@ export interface StreamInput extends InputArtifact {
   /** Number of elements. */
   readonly length: number;
   readonly shape: readonly number[];
+  /** Forms of its companions, which arrive in blocks too. */
+  readonly companions?: StreamedArray["companions"];
 }
 
 /** An array that is made in blocks, with its metadata as `run` returns them. */
@@ -331,13 +333,13 @@ export interface OperationStream<Ports extends string = string> {
   /** Elements of each input that belong together: a block has a multiple of them, except at the end. */
   readonly unit?: Readonly<Record<string, number>>;
   /**
-   * The next block of every array, as much as the blocks of the inputs give.
+   * The next block of every array, as much as the blocks of the inputs give. Without it, the values of inputs have no use.
    * @param blocks the next block of every input, and as `input.companion` of its companions, to be read only until the next call;
    *   form and values of an input are as its kind asks, which is checked where a block is made, but not those of companions
    * @param count elements that a source makes: a multiple of 24, except at the end
    * @returns data by output, and by `output.companion`, valid until the next call
    */
-  next(
+  next?(
     blocks: Readonly<Record<Ports, NdArray>> & Readonly<Record<string, NdArray>>,
     count: number,
   ): Readonly<Record<string, NdArray["data"]>>;
@@ -351,7 +353,7 @@ export interface Streaming<In extends Ports, Params extends z.ZodObject> {
   allows?(params: z.output<Params>): boolean;
   /** Inputs that it reads before the first block, optional ones included: outputs that are complete by then. */
   whole?: readonly string[];
-  /** Companions of inputs that it reads; with others, steps run one after another. */
+  /** Companions that its inputs may have; with others, steps run one after another. */
   companions?: readonly string[];
   /** Outputs that are complete after the last block only: steps that read them are in no chain with this one. */
   late?: readonly string[];

@@ -148,6 +148,7 @@ async function openStep(
 ): Promise<OpenStep | null> {
   const started = performance.now(), { whole: read = [], companions: known = [], open } = definition.streaming!;
   const shown = new Map<string, StreamInput>(), inputs: OpenInput[] = [];
+  const queues: [step: OpenStep, name: string, queue: Waiting][] = [];
   for (const { port, step, output } of task.chained) {
     const { arrays, whole } = before[step], array = arrays.get(output), made = whole.get(output);
     if (read.includes(port) !== (made !== undefined)) return null;
@@ -161,8 +162,8 @@ async function openStep(
     if (companions.some(([name]) => !known.includes(name))) return null;
     shown.set(port, streamInput(array));
     const wait = (name: string, form: Pick<NdArray, "dtype" | "shape">) => {
-      const own = new Waiting(port + name, form), { readers } = before[step];
-      readers.set(output + name, [...readers.get(output + name) ?? [], own]);
+      const own = new Waiting(port + name, form);
+      queues.push([before[step], output + name, own]);
       return own;
     };
     inputs.push({
@@ -184,6 +185,9 @@ async function openStep(
     threads: task.threads,
   });
   if (stream === null) return null;
+  if (stream.next !== undefined) {
+    for (const [{ readers }, name, queue] of queues) readers.set(name, [...readers.get(name) ?? [], queue]);
+  }
   const kinds = outputKinds(definition.outputs, definition.outputSameKindAs, (port) => shown.get(port)?.kind)!;
   const arrays = Object.entries(stream.arrays).map(([port, array]): [string, OpenArray] => {
     const { dtype, length, shape = [length], companions } = array, kind = kinds[port];
@@ -219,11 +223,12 @@ function streamInput({ port, kind, metadata, length, shape = [length], companion
     throw new TypeError(`The input ${port} arrives in blocks`);
   };
   const arrayNames = [String(metadata.array), ...Object.keys(companions)];
-  return { kind, metadata, length, shape, arrayNames, array: refuse, json: refuse };
+  return { kind, metadata, length, shape, companions, arrayNames, array: refuse, json: refuse };
 }
 
 /** Makes, writes and passes on the next block of a step. @param last whether its inputs are complete */
 function advance(step: OpenStep, count: number, last: boolean): void {
+  if (step.stream.next === undefined) return;
   const started = performance.now(), blocks = step.inputs.length === 0 ? {} : nextBlocks(step, last);
   if (blocks !== null) {
     for (const [name, data] of Object.entries(step.stream.next(blocks, count))) {

@@ -1,13 +1,11 @@
-/**
- * Operations that pass a stream unchanged: whole, with its companion arrays and metadata; or in blocks, which have no companion
- * arrays.
- */
+/** Operations that pass a stream unchanged, whole or in blocks: main array, companion arrays and metadata. */
 import type { InputArtifact, JsonObject, OperationStream, OutputArtifact } from "../api.ts";
 import { checkExpectedCount } from "../../lib/artifact/accounting.ts";
 import { bitMetadata, bitsOf, companionsOf, symbolMetadata, symbolsOf, travel } from "../../lib/artifact/values.ts";
 import type { StreamInput } from "../../lib/contract/operation.ts";
-import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { dataPlane, madeOn, portableOnly } from "../_data_plane.ts";
+import { SYMBOL_COMPANIONS } from "../_noise_variance.ts";
 
 /** Metadata that every symbol output has. */
 export const SYMBOL_KEYS = ["boundary_contract", "representation", "symbol_count", "channel_use_count"];
@@ -55,12 +53,18 @@ function relay<From extends string, To extends string>(
   return {
     streaming: {
       allows: (params: RelayParams) => portableOnly(params),
+      companions: SYMBOL_COMPANIONS,
       open({ inputs, params }: RelayContext<From, StreamInput>): OperationStream<From> | null {
-        const { length, metadata } = inputs[from], { expected, facts } = read(params);
+        const { length, metadata, companions = {} } = inputs[from], { expected, facts } = read(params);
         if (metadata.dtype !== dtype || expected > 0 && expected !== length) return null;
         return {
-          arrays: outputsOf({ dtype, length, metadata: describe(length, metadata, params) }),
-          next: (blocks) => outputsOf(blocks[from].data),
+          arrays: outputsOf({ dtype, length, companions, metadata: describe(length, metadata, params) }),
+          next: (blocks: Readonly<Record<string, NdArray>>) => ({
+            [to]: blocks[from].data,
+            ...Object.fromEntries(
+              Object.keys(companions).map((name) => [`${to}.${name}`, blocks[`${from}.${name}`].data]),
+            ),
+          }),
           end: () => ({ metadata: facts }),
         };
       },

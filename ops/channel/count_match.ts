@@ -2,8 +2,10 @@
 import { BITS_ANY, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, z } from "../api.ts";
 import { bitsOf, symbolsOf } from "../../lib/artifact/values.ts";
-import { dataPlane } from "../_data_plane.ts";
-import { comparedInBlocks, defineReport, type Report } from "../_report.ts";
+import type { StreamInput } from "../../lib/contract/operation.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
+import { SYMBOL_COMPANIONS } from "../_noise_variance.ts";
+import { defineReport, type Report } from "../_report.ts";
 
 function countReport(unit: "bit" | "symbol", candidate: number, reference: number, label: string): Report {
   const length_mismatch = Math.abs(candidate - reference);
@@ -19,11 +21,23 @@ function countReport(unit: "bit" | "symbol", candidate: number, reference: numbe
   };
 }
 
-/** The lengths are known before the first block, and the values are checked where blocks are made. */
-const countInBlocks = (unit: "bit" | "symbol", dtype: "uint8" | "complex64") =>
-  comparedInBlocks(dtype, ({ candidate, reference }, { label }: { label: string; data_plane_backend?: string }) => ({
-    end: () => countReport(unit, candidate.length, reference.length, label),
-  }));
+/** Lengths are known before the first block, and values are checked where blocks are made. */
+const countInBlocks = (unit: "bit" | "symbol", dtype: "uint8" | "complex64") => ({
+  allows: (params: CountParams) => portableOnly(params),
+  companions: SYMBOL_COMPANIONS,
+  open: ({ inputs: { candidate, reference }, params: { label } }: {
+    readonly inputs: { readonly candidate: StreamInput; readonly reference: StreamInput };
+    readonly params: CountParams;
+  }) =>
+    candidate.metadata.dtype === dtype && reference.metadata.dtype === dtype
+      ? { end: () => countReport(unit, candidate.length, reference.length, label) }
+      : null,
+});
+
+interface CountParams {
+  label: string;
+  data_plane_backend?: string;
+}
 
 const bitCountMatch = defineReport({
   id: "channel.bit_count_match",

@@ -52,9 +52,6 @@ export function demodulatedStreams(
   };
 }
 
-/** Companions that a demapper in blocks takes; gains do not reach its outputs. */
-export const DEMAPPED_COMPANIONS = [NOISE_VARIANCE, "channel_gain"];
-
 /**
  * A demapper in blocks; null for values that are no symbols.
  * @param width bits per symbol

@@ -38,7 +38,7 @@ import {
   MODULATION_BY_BITS,
   MODULATIONS,
 } from "../../lib/numeric/link/modulations.ts";
-import { checkElements, type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
+import { checkElements, type NoiseVariance, noiseVarianceOf, SYMBOL_COMPANIONS } from "../_noise_variance.ts";
 import { OFDM_STATE, POWER_ALLOCATION, SYMBOLS_ANY } from "../../lib/contract/kinds.ts";
 import { metadataText, symbolsOf } from "../../lib/artifact/values.ts";
 import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
@@ -46,7 +46,7 @@ import { demodulateLlr, hardBits, type LlrMethod } from "../../lib/numeric/link/
 import { executed, native, notExported } from "../_backends.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { BIT_LOADED, unpaddedBitCount } from "../_symbol_items.ts";
-import { demapInBlocks, DEMAPPED_COMPANIONS, demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
+import { demapInBlocks, demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 /** LLRs of symbols of one modulation, with a noise variance for each. */
 type Demap = (symbols: Float32Array, modulation: string, noise: Float32Array) => Float32Array;
@@ -173,7 +173,7 @@ export default defineOperation({
   importance: "symbol",
   streaming: {
     allows: portableOnly,
-    companions: DEMAPPED_COMPANIONS,
+    companions: SYMBOL_COMPANIONS,
     open({ inputs: { rx_symbols: input }, params }) {
       const mapping = mappingOf(input.metadata, params.modulation), method = methodOf(params);
       const memory = blockMemory(Float32Array), exact = mapping.kernel && mapping.width <= 2;

@@ -9,8 +9,8 @@ import { executed, exportable, exported } from "../_backends.ts";
 import { demodulateIdentity } from "../../lib/numeric/link/modulation.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { unpaddedBitCount } from "../_symbol_items.ts";
-import { type NoiseVariance, noiseVarianceOf } from "../_noise_variance.ts";
-import { demapInBlocks, DEMAPPED_COMPANIONS, demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
+import { type NoiseVariance, noiseVarianceOf, SYMBOL_COMPANIONS } from "../_noise_variance.ts";
+import { demapInBlocks, demodulated, demodulatedOutputs, INHERITED } from "./_outputs.ts";
 
 /** What the outputs declare, and facts for the step row. */
 const factsOf = ({ source, facts }: NoiseVariance, label: string) => ({
@@ -38,7 +38,7 @@ export default defineOperation({
   importance: "symbol",
   streaming: {
     allows: portableOnly,
-    companions: DEMAPPED_COMPANIONS,
+    companions: SYMBOL_COMPANIONS,
     open: ({ inputs, params }) =>
       demapInBlocks(inputs.rx_symbols, 1, (noise) => factsOf(noise, params.label), demodulateIdentity),
   },

@@ -7,7 +7,7 @@ import { BITS_ANY } from "../../lib/contract/kinds.ts";
 import { rateCounter, rateCounts } from "../../lib/artifact/statistical_unit.ts";
 import { bitsOf } from "../../lib/artifact/values.ts";
 import { differingBits, failedBlocks } from "../../lib/numeric/coding/bit_errors.ts";
-import { dataPlane } from "../_data_plane.ts";
+import { dataPlane, portableOnly } from "../_data_plane.ts";
 
 interface RateParams {
   label: string;
@@ -41,6 +41,9 @@ function comparedLengths(candidate: number, reference: number, allowed: boolean,
   const warning = diagnostic("length_mismatch", [], `${message}: ${compared}`, { severity: "warning", hint });
   return { facts, metadata: { warnings: [warning as unknown as JsonObject] } };
 }
+
+/** Longer blocks of a block error rate need whole arrays. */
+const LONGEST_BLOCK = 2 ** 20;
 
 /** Guessing has a bit error rate of 1/2; this confidence keeps false warnings out of long sweeps. */
 const CERTAIN = 0.9999;
@@ -195,15 +198,19 @@ const blockErrorRate = defineReport({
   }),
   nativeKernels: true,
   importance: "metric",
-  streaming: comparedInBlocks("uint8", ({ candidate, reference: { length } }, params: BlockParams) => {
-    const { block_size: unit } = params, { names, more } = blockComparison(length, length, params);
-    const counter = rateCounter(candidate.metadata, "packet", Math.ceil(length / unit));
-    return {
-      unit,
-      add: (bits, sent) => counter.add(failedBlocks(bits, sent, unit)),
-      end: () => errorRateReport(names, counter.counts(), more),
-    };
-  }),
+  streaming: {
+    ...comparedInBlocks("uint8", ({ candidate, reference: { length } }, params: BlockParams) => {
+      const { block_size: unit } = params, { names, more } = blockComparison(length, length, params);
+      const counter = rateCounter(candidate.metadata, "packet", Math.ceil(length / unit));
+      return {
+        unit,
+        add: (bits, sent) => counter.add(failedBlocks(bits, sent, unit)),
+        end: () => errorRateReport(names, counter.counts(), more),
+      };
+    }),
+    // A chain keeps the bits of a block in memory.
+    allows: (params) => portableOnly(params) && params.block_size <= LONGEST_BLOCK,
+  },
   async run(context) {
     const { inputs, params } = context, kernels = await dataPlane(context);
     const candidate = bitsOf(inputs.candidate, kernels);

@@ -88,15 +88,21 @@ function codedLink(code: "ldpc" | "polar", modulation: string, params: JsonObjec
 }
 
 /** A link over checkpoints and bypasses. @param blockSize bits of which one in error fails all */
-function checkedLink(bits: number, mapper: "digital" | "identity", blockSize: number): StepSpec[] {
+function checkedLink(
+  bits: number,
+  mapper: "digital" | "identity",
+  blockSize: number,
+  channel: JsonObject = {},
+): StepSpec[] {
   return withDefaults([
     ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
+    ["coded", "channel.nr_polar_encoder", { bits: "data.bits" }, { payload_bits: 40, coded_bits: 217 }],
     ["in", "channel.payload_passthrough_encoder", { bits: "data.bits" }, {}],
     ["encoder", "channel.identity_encoder", { bits: "in.bits" }, {}],
     ["bits", "channel.bit_boundary", { bits: "encoder.coded_bits" }, { expected_bit_count: bits, role: "sent" }],
     ["modulator", `modulation.${mapper}_modulate`, { bits: "bits.bits" }, {}],
     ["power", "channel.symbol_power_identity", { symbols: "modulator.symbols" }, { power_unit: "mW" }],
-    ["channel", "wireless.channel", { symbols: "power.symbols" }, { snr_db: 9, seed: 9 }],
+    ["channel", "wireless.channel", { symbols: "power.symbols" }, { ...channel, snr_db: 9, seed: 9 }],
     ["symbols", "channel.symbol_boundary", { symbols: "channel.rx_symbols" }, {}],
     ["bypass", "channel.identity_symbol_link", { symbols: "symbols.symbols" }, {}],
     ["demodulator", `demodulation.${mapper}_demodulate`, { rx_symbols: "bypass.symbols" }, {}],
@@ -104,6 +110,7 @@ function checkedLink(bits: number, mapper: "digital" | "identity", blockSize: nu
     ["decoder", "channel.identity_decoder", { coded_bits: "link.bits" }, {}],
     ["out", "channel.payload_passthrough_decoder", { bits: "decoder.bits" }, {}],
     ["bit_count", "channel.bit_count_match", { reference: "data.bits", candidate: "out.bits" }, {}],
+    ["unequal", "channel.bit_count_match", { reference: "coded.coded_bits", candidate: "out.bits" }, {}],
     ["symbol_count", "channel.symbol_count_match", { reference: "modulator.symbols", candidate: "bypass.symbols" }, {}],
     ["bler", "metrics.block_error_rate", { reference: "data.bits", candidate: "out.bits" }, { block_size: blockSize }],
     ["evm", "metrics.error_vector_magnitude", { reference: "modulator.symbols", candidate: "bypass.symbols" }, {}],
@@ -155,6 +162,11 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["of checkpoints and bypasses", checkedLink(400_003, "digital", 1000)],
   ["of bypasses only, of error blocks longer than a block", checkedLink(400_003, "identity", 150_001)],
   ["of checkpoints, shorter than a block", checkedLink(1001, "digital", 2000)],
+  ["of checkpoints of symbols with variances", checkedLink(200_001, "digital", 1000, { channel: "ofdm_tdl" })],
+  [
+    "of bypasses of symbols with gains",
+    checkedLink(200_001, "identity", 1000, { channel: "ofdm_tdl", receiver_processing: "none" }),
+  ],
   ["over an LDPC code", codedLink("ldpc", "qpsk", { transport_block_size_bits: 1056, target_coderate: 1 / 3 })],
   [
     "over an LDPC code, of symbols of five bits",
@@ -196,18 +208,10 @@ test("a chain that decodes on two threads has the bytes of one", async () => {
 });
 
 test("checkpoints and comparisons that fail or need whole arrays do so one after another", async () => {
-  const [data, ...link] = checkedLink(BITS, "digital", 1000);
-  const coded: StepSpec = ["coded", "channel.nr_polar_encoder", { bits: "data.bits" }, {
-    payload_bits: 40,
-    coded_bits: 217,
-  }];
-  const steps = withDefaults([data, coded, ...link]), chains = one(...steps.map(([id]) => id));
+  const steps = checkedLink(BITS, "digital", 1000), chains = one(...steps.map(([id]) => id));
   for (
     const [step, params, inputs] of [
-      // Its symbols have a companion.
-      ["channel", { channel: "ofdm_tdl" }, {}],
       ["bits", { expected_bit_count: BITS + 1 }, {}],
-      ["bit_count", {}, { reference: "coded.coded_bits" }],
       ["bler", {}, { reference: "coded.coded_bits" }],
     ] as const
   ) {

@@ -93,6 +93,9 @@ Deno.test("checkpoints, bypasses and comparisons stay in the chain of a link", a
   ];
   const all = Object.fromEntries(steps.map(({ id }) => [id, 0]));
   assert.deepEqual(await chainsOf(steps), all);
+  const { bler: _, ...others } = all;
+  steps[9].params = { block_size: 2 ** 21 };
+  assert.deepEqual(await chainsOf(steps), others, "a block is longer than the memory of a chain");
   steps[2].params = { data_plane_backend: "cpp_native" };
   assert.deepEqual(await chainsOf(steps), { data: 0, encoder: 0 });
 });

@@ -16,6 +16,12 @@ const symbols = () => ({ symbols: symbolsInput(32, { ...QPSK, source_item_counts
 const received = (metadata: JsonObject) => ({ rx_symbols: symbolsInput(32, { noise_variance: 0.1, ...metadata }) });
 const pair = () => ({ candidate: bitsInput(someBits(64, 2)), reference: bitsInput(someBits(64)) });
 
+function equalised() {
+  const noise_variance = ndarray("float32", Float32Array.from({ length: 32 }, (_, i) => 0.1 + i));
+  const channel_gain = ndarray("complex64", Float32Array.from({ length: 64 }, (_, i) => i));
+  return symbolsInput(32, { modulation_padding_bits: 3 }, { companions: { noise_variance, channel_gain } });
+}
+
 function link(framedKind: string) {
   return {
     payload_bits: payloadInput(someBits(40)),
@@ -77,16 +83,12 @@ export const CHANNEL_FIXTURES = casesOf(import.meta.url, {
     }),
     repeated: () => coded({ repetition_factor: 3 }),
     "unequal counts": () => ({ candidate: symbolsInput(4), reference: symbolsInput(5) }),
-    "equal counts": () => ({ candidate: symbolsInput(5), reference: symbolsInput(5) }),
     "pair in packets": () => {
       const unit = { statistical_unit: "source_item", statistical_unit_layout: { counts: [30, 4, 30] } };
       return { candidate: bitsInput(someBits(64, 2), unit), reference: bitsInput(someBits(64)) };
     },
-    equalised: () => {
-      const variance = ndarray("float32", Float32Array.from({ length: 32 }, (_, i) => 0.1 + i));
-      const companions = { noise_variance: variance, channel_gain: ndarray("complex64", new Float32Array(64)) };
-      return { rx_symbols: symbolsInput(32, { modulation_padding_bits: 3 }, { companions }) };
-    },
+    equalised: () => ({ rx_symbols: equalised() }),
+    "equalised at the boundary": () => ({ symbols: equalised() }),
     "received QPSK": () => received(QPSK),
     received: () => received({}),
     "received with an allocation": () => ({
