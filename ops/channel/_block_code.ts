@@ -8,11 +8,13 @@
 import {
   defineOperation,
   type FileAccess,
+  type InputArtifact,
   isNumber,
   isObject,
   type JsonObject,
   type Metrics,
   type Operation,
+  type OutputArtifact,
   type ParameterProblem,
   type Requirement,
   SvcError,
@@ -20,23 +22,23 @@ import {
   type Value,
   z,
 } from "../api.ts";
+import { isAllFinite } from "../../lib/artifact/boundary.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import {
+  bitMetadata,
   bitsArtifact,
-  bitsOf,
   companionsOf,
   metadataCounts,
   reportResult,
-  sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
 import { lostBlocks } from "../../lib/artifact/weighted_rate.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
-import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { notExported } from "../_backends.ts";
 import { checkDigest } from "../_file_digest.ts";
-import { valuesOf } from "./_nr_ldpc.ts";
-import { itemsInBlocks } from "./_serial.ts";
+import { blockwise, encoding } from "./_blockwise.ts";
+import { LEAST_CODED_BYTES, valuesOf } from "./_nr_ldpc.ts";
 
 /** A code of one size. */
 export interface BlockCode {
@@ -112,8 +114,8 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
   };
   const fileOf = (params: z.output<Params>) => family.file?.(params);
   /** @throws SvcError `boundary_hash_mismatch`, `boundary_value_invalid`, and those of the file access */
-  const readCode = async (params: z.output<Params>, files: FileAccess): Promise<Code> => {
-    const file = fileOf(params), bytes = file === undefined ? undefined : await files.read(file.path);
+  const readCode = async (params: z.output<Params>, files: FileAccess | undefined): Promise<Code> => {
+    const file = fileOf(params), bytes = file === undefined ? undefined : await files!.read(file.path);
     if (file !== undefined) checkDigest(bytes!, file.sha256, file.path);
     try {
       return codeOf(params, bytes);
@@ -155,39 +157,33 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
       const { size, sent } = codeOf(params as z.output<Params>);
       return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * sent]] };
     },
-    async run({ inputs, params, progress, files }) {
-      const code = await readCode(params as z.output<Params>, files), { size, sent } = code, bits = bitsOf(inputs.bits);
-      const blockCount = Math.ceil(bits.length / size);
-      const itemCounts = sourceItemCounts(inputs.bits.metadata, bits.length);
-      const coded = new Uint8Array(blockCount * sent), message = new Uint8Array(size);
-      for (let index = 0; index < blockCount; index++) {
-        message.fill(0).set(bits.subarray(index * size, (index + 1) * size));
-        coded.set(code.encode(message), index * sent);
-        progress(index + 1, blockCount, { phase: "encode", unit: "blocks" });
-      }
-      const record: JsonObject = {
-        parameters: params as JsonObject,
-        message_bits: size,
-        coded_bits_per_block: sent,
-        block_count: blockCount,
-        padding_bits: blockCount * size - bits.length,
-        ...code.facts,
-        // Its bits may be those of another code of the family, which the decoder brings back.
-        ...(isObject(inputs.bits.metadata[key]) ? { outer: inputs.bits.metadata[key] } : {}),
-        ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
-      };
-      const metadata = travel(inputs.bits.metadata, { [key]: record, ...itemsInBlocks(itemCounts, size, sent) }, [
-        "source_item_counts",
-      ]);
-      return {
-        outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } },
-        ...(code.metrics === undefined ? {} : { metrics: code.metrics }),
-      };
-    },
+    ...blockwise("bits", "coded_bits", "uint8", {
+      least: LEAST_CODED_BYTES,
+      allows: (params) => fileOf(params as z.output<Params>) === undefined,
+      async begin(stream, params: object, { files }) {
+        const code = await readCode(params as z.output<Params>, files), { size, sent, metrics } = code;
+        const { metadata: { [key]: outer }, length } = stream;
+        const describe = (blockCount: number, itemCounts: readonly number[] | undefined) => ({
+          [key]: {
+            parameters: params as JsonObject,
+            message_bits: size,
+            coded_bits_per_block: sent,
+            block_count: blockCount,
+            padding_bits: blockCount * size - length,
+            ...code.facts,
+            // Its bits may be those of another code of the family, which the decoder brings back.
+            ...(isObject(outer) ? { outer } : {}),
+            ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
+          },
+        });
+        const encode = (message: Uint8Array, word: Uint8Array) => word.set(code.encode(message));
+        return { ...encoding(stream, { size, sent, describe, encode }), metrics };
+      },
+    }),
   });
 
-  /** Reads what the encoder wrote. @throws SvcError `input_metadata_missing`, `boundary_value_invalid` */
-  const readStream = async (metadata: JsonObject, files: FileAccess) => {
+  /** Reads what the encoder wrote; null for the code of a file without access to files. @throws SvcError `input_metadata_missing`, `boundary_value_invalid` */
+  const readStream = async (metadata: JsonObject, files?: FileAccess) => {
     const record = metadata[key];
     if (!isObject(record)) {
       throw new SvcError("input_metadata_missing", `Cannot decode: the metadata ${key} is missing`, {
@@ -203,6 +199,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     };
     const given = family.params.safeParse(plain(record.parameters));
     if (!given.success) throw unreadable("parameters");
+    if (files === undefined && fileOf(given.data) !== undefined) return null;
     const code = await readCode(given.data, files), blockCount = count("block_count");
     return {
       code,
@@ -234,58 +231,107 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     // At most a payload bit for each log-likelihood ratio and the bits of one more.
     estimate: (_params, { llr: { bytes } }) => ({ bits: bytes, ...(soft ? { payload_llr: 4 * bytes } : {}) }),
     importance: "block",
-    async run({ inputs, params, progress, files }) {
-      const { metadata } = inputs.llr;
-      const { code, blockCount, outer, paddingBits, itemCounts } = await readStream(metadata, files);
-      const chosen = params as z.output<Choices>, { size, sent } = code;
-      family.accept?.(code, chosen);
-      const llr = valuesOf(inputs.llr, blockCount * sent);
-      if (soft && !llr.every(Number.isFinite)) {
+    streaming: {
+      least: LEAST_CODED_BYTES,
+      late: detects ? ["bits", ...(soft ? ["payload_llr"] : []), "report"] : ["report"],
+      async open({ inputs: { llr }, params }) {
+        const stream = await readStream(llr.metadata), unit = { llr: stream?.code.sent ?? 1 };
+        if (stream === null || llr.length !== stream.blockCount * unit.llr) return null;
+        const { length, decode, describe, report, result } = decodingOf(llr, stream, params as z.output<Choices>);
+        if (detects) {
+          const bits = new Uint8Array(length), values = new Float32Array(soft ? length : 0);
+          let at = 0;
+          const next = (blocks: { llr: NdArray }) => {
+            const found = decode(blocks.llr.data as Float32Array);
+            bits.set(found.bits, at);
+            if (soft) values.set(found.values, at);
+            at += found.bits.length;
+            return {};
+          };
+          return { arrays: {}, unit, next, end: () => result({ bits, values }) };
+        }
+        const metadata = describe();
+        return {
+          arrays: {
+            bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata, "payload.bits") },
+            ...(soft ? { payload_llr: { dtype: "float32", length, metadata } } : {}),
+          },
+          unit,
+          next(blocks) {
+            const { bits, values } = decode(blocks.llr.data as Float32Array);
+            return { bits, ...(soft ? { payload_llr: values } : {}) };
+          },
+          end: report,
+        };
+      },
+    },
+    async run({ inputs: { llr: input }, params, progress, files }) {
+      const stream = (await readStream(input.metadata, files))!;
+      const { decode, result } = decodingOf(input, stream, params as z.output<Choices>);
+      const llr = valuesOf(input, stream.blockCount * stream.code.sent);
+      return result(decode(llr, (done) => progress(done, stream.blockCount, { phase: "decode", unit: "blocks" })));
+    },
+  });
+
+  /** Decodes the code words of a stream in their order. @throws SvcError for a code that these choices cannot decode */
+  function decodingOf(
+    input: InputArtifact,
+    { code, blockCount, outer, paddingBits, itemCounts }: NonNullable<Awaited<ReturnType<typeof readStream>>>,
+    chosen: z.output<Choices>,
+  ) {
+    family.accept?.(code, chosen);
+    const { metadata } = input, { size, sent } = code, length = blockCount * size - paddingBits;
+    const passed: boolean[] = [];
+    let counted = 0;
+    /** The bits of the next code words, and their soft values. */
+    const decode = (llr: Float32Array, progress?: (done: number) => void) => {
+      if (soft && !isAllFinite(llr)) {
         throw new SvcError("boundary_non_finite", "Cannot decode log-likelihood ratios that are infinite");
       }
-      const bits = new Uint8Array(blockCount * size), values = new Float32Array(soft ? blockCount * size : 0);
-      const passed: boolean[] = [];
-      let counted = 0;
-      for (let index = 0; index < blockCount; index++) {
+      const count = llr.length / sent, most = Math.min(count * size, length - passed.length * size);
+      const bits = new Uint8Array(count * size), values = new Float32Array(soft ? count * size : 0);
+      for (let index = 0; index < count; index++) {
         const block = family.decode(llr.subarray(index * sent, (index + 1) * sent), code, chosen);
         bits.set(block.bits, index * size);
         if (block.llr !== undefined) values.set(block.llr, index * size);
-        passed.push(block.passed ?? true);
         counted += block.counted ?? 0;
-        progress(index + 1, blockCount, { phase: "decode", unit: "blocks" });
+        passed.push(block.passed ?? true);
+        progress?.(passed.length);
       }
-      const payloadBits = bits.length - paddingBits;
-      const decoded = travel(metadata, {
+      return { bits: bits.subarray(0, most), values: values.subarray(0, most) };
+    };
+    /** Metadata of the decoded bits, which a decoder that detects errors knows at the end. */
+    const describe = () =>
+      travel(metadata, {
         ...(detects ? { failed_block_indices: passed.flatMap((one, index) => one ? [] : [index]) } : {}),
         ...(itemCounts === undefined ? {} : { source_item_counts: [...itemCounts] }),
-        ...declareUnit(metadata, "transport_block", { size, total: payloadBits }),
+        ...declareUnit(metadata, "transport_block", { size, total: length }),
         ...(outer === undefined ? {} : { [key]: outer }),
       }, [key, "source_item_counts"]);
+    const report = () => {
       const lost = detects
-        ? lostBlocks("channel.payload_delivery_block_error_rate", passed, inputs.llr)
+        ? lostBlocks("channel.payload_delivery_block_error_rate", passed, input)
         : { metrics: {}, metadata: {} };
-      const { outputs: { report }, metrics } = reportResult(decoderId, lost.metrics, {
+      const reported = reportResult(decoderId, lost.metrics, {
         facts: {
           block_count: blockCount,
-          payload_bits: payloadBits,
+          payload_bits: length,
           ...(family.counts === undefined ? {} : { [family.counts]: counted }),
-          ...params as JsonObject,
+          ...chosen as JsonObject,
         },
       });
-      const payload = bitsArtifact(bits.subarray(0, payloadBits), decoded, "payload.bits");
-      return {
-        outputs: {
-          bits: { ...payload, companions: companionsOf(inputs.llr) },
-          ...(soft
-            ? { payload_llr: { array: ndarray("float32", values.subarray(0, payloadBits)), metadata: decoded } }
-            : {}),
-          report,
-        },
-        metrics,
-        metadata: lost.metadata,
-      };
-    },
-  });
+      return { ...reported, metadata: lost.metadata };
+    };
+    const result = ({ bits, values }: ReturnType<typeof decode>) => {
+      const { outputs, ...reported } = report(), described = describe();
+      const payload = { ...bitsArtifact(bits, described, "payload.bits"), companions: companionsOf(input) };
+      const soften: Record<string, OutputArtifact> = soft
+        ? { payload_llr: { array: ndarray("float32", values), metadata: described } }
+        : {};
+      return { outputs: { bits: payload, ...soften, ...outputs }, ...reported };
+    };
+    return { length, decode, describe, report, result };
+  }
   return [encoder, decoder];
 }
 

@@ -17,7 +17,7 @@ export const LEAST_CODED_BYTES = 2 ** 26;
 export const MOST_ITERATIONS = 1000;
 
 /** c_init of a stream. */
-export const seedOf = ({ channelType, rnti, id, codeword }: CodedStream): number =>
+export const seedOf = ({ channelType, rnti, id, codeword }: Omit<CodedStream, "blockCount" | "itemCounts">): number =>
   scramblingSeed(channelType, rnti, id, codeword);
 
 export function describeStream(stream: CodedStream): JsonObject {

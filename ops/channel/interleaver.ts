@@ -1,7 +1,6 @@
 /** Interleavers and scramblers between a code and its modulation; the receiver reads their records in the metadata. */
 import {
   defineOperation,
-  type InputArtifact,
   isNumber,
   isObject,
   type JsonObject,
@@ -10,19 +9,19 @@ import {
   toNumber,
   z,
 } from "../api.ts";
-import { bitsArtifact, bitsOf, companionsOf, travel } from "../../lib/artifact/values.ts";
+import { bitMetadata, travel } from "../../lib/artifact/values.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { ndarray } from "../../lib/numeric/array/ndarray.ts";
 import {
   type Interleaver,
   INTERLEAVERS,
   permutationOf,
+  permuteBlocks,
+  type Scrambler,
   SCRAMBLERS,
-  scramblingSequence,
-  streamPlaces,
+  scramblingBits,
 } from "../../lib/numeric/coding/interleaving.ts";
 import { notExported } from "../_backends.ts";
-import { valuesOf } from "./_nr_ldpc.ts";
+import { blockwise } from "./_blockwise.ts";
 
 const LARGEST = 65_536;
 const INPUTS = [CODED_BITS, PAYLOAD_BITS, FRAMED_BITS, BITS] as const;
@@ -58,7 +57,7 @@ function interleaverOf(params: z.output<typeof INTERLEAVING>): Interleaver {
 
 /** A record of numbers and a kind in the metadata. @throws SvcError for one that is missing or unreadable */
 function recordOf<Kind extends string>(
-  { metadata }: InputArtifact,
+  metadata: JsonObject,
   key: string,
   kinds: readonly Kind[],
 ): { kind: Kind } & Record<string, number> {
@@ -81,8 +80,8 @@ function recordOf<Kind extends string>(
 }
 
 /** The permutation of a record. @throws SvcError `boundary_value_invalid` */
-function recordedPermutation(input: InputArtifact): Int32Array {
-  const record = recordOf(input, "block_interleaver", INTERLEAVERS);
+function recordedPermutation(metadata: JsonObject): Int32Array {
+  const record = recordOf(metadata, "block_interleaver", INTERLEAVERS);
   try {
     if (!(record.size <= LARGEST)) throw new RangeError("Cannot undo an interleaver of that size");
     return permutationOf(record as unknown as Interleaver);
@@ -91,10 +90,6 @@ function recordedPermutation(input: InputArtifact): Int32Array {
     throw new SvcError("boundary_value_invalid", error.message);
   }
 }
-
-/** Metadata behind a scrambler or interleaver, and behind its inverse. */
-const put = (input: InputArtifact, key: string, record: JsonObject) => travel(input.metadata, { [key]: record });
-const taken = (input: InputArtifact, key: string) => travel(input.metadata, {}, [key]);
 
 const blockInterleaver = defineOperation({
   id: "channel.block_interleaver",
@@ -119,13 +114,17 @@ const blockInterleaver = defineOperation({
     }
   },
   estimate: (_params, { bits: { bytes, shape = [bytes] } }) => ({ coded_bits: [["uint8", shape[0]]] }),
-  run({ inputs, params }) {
-    const bits = bitsOf(inputs.bits), interleaver = interleaverOf(params);
-    const places = streamPlaces(bits.length, permutationOf(interleaver));
-    const metadata = put(inputs.bits, "block_interleaver", { ...interleaver });
-    const array = Uint8Array.from(places, (place) => bits[place]);
-    return { outputs: { coded_bits: { ...bitsArtifact(array, metadata), companions: companionsOf(inputs.bits) } } };
-  },
+  ...blockwise("bits", "coded_bits", "uint8", {
+    begin({ metadata, length }, params: z.output<typeof INTERLEAVING>) {
+      const interleaver = interleaverOf(params), places = permutationOf(interleaver);
+      return {
+        length,
+        unit: places.length,
+        metadata: bitMetadata(length, travel(metadata, { block_interleaver: { ...interleaver } })),
+        next: (bits, memory) => permuteBlocks(bits, places, memory(bits.length)),
+      };
+    },
+  }),
 });
 
 const blockDeinterleaver = defineOperation({
@@ -139,19 +138,17 @@ const blockDeinterleaver = defineOperation({
   inputMetadataRequirements: { llr: { all_of: ["block_interleaver"] } },
   outputMetadataGuarantees: { llr: { from: "llr" } },
   estimate: (_params, { llr }) => ({ llr: llr.bytes }),
-  run({ inputs: { llr: input } }) {
-    const llr = valuesOf(input, input.array().data.length), found = new Float32Array(llr.length);
-    streamPlaces(llr.length, recordedPermutation(input)).forEach((place, i) => found[place] = llr[i]);
-    return {
-      outputs: {
-        llr: {
-          array: ndarray("float32", found),
-          metadata: taken(input, "block_interleaver"),
-          companions: companionsOf(input),
-        },
-      },
-    };
-  },
+  ...blockwise("llr", "llr", "float32", {
+    begin({ metadata, length }) {
+      const places = recordedPermutation(metadata);
+      return {
+        length,
+        unit: places.length,
+        metadata: travel(metadata, {}, ["block_interleaver"]),
+        next: (llr, memory) => permuteBlocks(llr, places, memory(llr.length), { back: true }),
+      };
+    },
+  }),
 });
 
 const scrambler = defineOperation({
@@ -176,12 +173,20 @@ const scrambler = defineOperation({
     return [{ place: ["seed_state"], message, hint: "Set seed_state to 1 to 127" }];
   },
   estimate: (_params, { bits: { bytes, shape = [bytes] } }) => ({ coded_bits: [["uint8", shape[0]]] }),
-  run({ inputs, params: { kind, seed_state: state } }) {
-    const bits = bitsOf(inputs.bits), sequence = scramblingSequence(kind, state, bits.length);
-    const metadata = put(inputs.bits, "scrambler", { kind, state });
-    const array = bits.map((bit, i) => bit ^ sequence[i]);
-    return { outputs: { coded_bits: { ...bitsArtifact(array, metadata), companions: companionsOf(inputs.bits) } } };
-  },
+  ...blockwise("bits", "coded_bits", "uint8", {
+    begin({ metadata, length }, { kind, seed_state: state }: { kind: Scrambler; seed_state: number }) {
+      const sequence = scramblingBits(kind, state);
+      return {
+        length,
+        metadata: bitMetadata(length, travel(metadata, { scrambler: { kind, state } })),
+        next(bits) {
+          const scrambled = sequence(bits.length);
+          for (let i = 0; i < bits.length; i++) scrambled[i] ^= bits[i];
+          return scrambled;
+        },
+      };
+    },
+  }),
 });
 
 const descrambler = defineOperation({
@@ -195,22 +200,24 @@ const descrambler = defineOperation({
   inputMetadataRequirements: { llr: { all_of: ["scrambler"] } },
   outputMetadataGuarantees: { llr: { from: "llr" } },
   estimate: (_params, { llr }) => ({ llr: llr.bytes }),
-  run({ inputs: { llr: input } }) {
-    const llr = valuesOf(input, input.array().data.length), { kind, state } = recordOf(input, "scrambler", SCRAMBLERS);
-    if (!(state >= 0 && state < 2 ** 31)) {
-      throw new SvcError("boundary_value_invalid", "Cannot undo a channel.scrambler: its record is invalid");
-    }
-    const sequence = scramblingSequence(kind, state, llr.length);
-    return {
-      outputs: {
-        llr: {
-          array: ndarray("float32", llr.map((value, i) => sequence[i] === 1 ? -value : value)),
-          metadata: taken(input, "scrambler"),
-          companions: companionsOf(input),
+  ...blockwise("llr", "llr", "float32", {
+    begin({ metadata, length }) {
+      const { kind, state } = recordOf(metadata, "scrambler", SCRAMBLERS);
+      if (!(state >= 0 && state < 2 ** 31)) {
+        throw new SvcError("boundary_value_invalid", "Cannot undo a channel.scrambler: its record is invalid");
+      }
+      const sequence = scramblingBits(kind, state);
+      return {
+        length,
+        metadata: travel(metadata, {}, ["scrambler"]),
+        next(llr, memory) {
+          const signs = sequence(llr.length), turned = memory(llr.length);
+          for (let i = 0; i < llr.length; i++) turned[i] = signs[i] === 1 ? -llr[i] : llr[i];
+          return turned;
         },
-      },
-    };
-  },
+      };
+    },
+  }),
 });
 
 export default [blockInterleaver, blockDeinterleaver, scrambler, descrambler];

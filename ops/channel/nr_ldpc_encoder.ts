@@ -8,15 +8,7 @@
  * Shapes: bits uint8 [n] -> coded_bits uint8 [blocks · G].
  */
 import { BITS, CODED_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
-import { defineOperation, type JsonObject, SvcError, usedWhen, z } from "../api.ts";
-import {
-  bitMetadata,
-  bitsArtifact,
-  bitsOf,
-  companionsOf,
-  sourceItemCounts,
-  travel,
-} from "../../lib/artifact/values.ts";
+import { defineOperation, SvcError, usedWhen, z } from "../api.ts";
 import { LARGEST_BLOCK, legalBlockSize } from "../../lib/numeric/coding/nr_ldpc/block_size.ts";
 import {
   type CircularBuffer,
@@ -38,7 +30,7 @@ import {
   NR_LDPC_KEY,
   seedOf,
 } from "./_nr_ldpc.ts";
-import { itemsInBlocks } from "./_serial.ts";
+import { blockwise, encoding } from "./_blockwise.ts";
 
 /** Parameters that a format replaces, with their defaults. */
 const FORMAT_DEFAULTS = {
@@ -97,73 +89,42 @@ export default defineOperation({
     const { size, codedBits } = blockOf(params);
     return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * codedBits]] };
   },
-  streaming: {
+  ...blockwise("bits", "coded_bits", "uint8", {
     least: LEAST_CODED_BYTES,
-    async open({ inputs: { bits: { metadata: before, length: bitCount } }, params }) {
-      const { size, length, metadata, encode } = await encoderOf(before, bitCount, params, blockOf(params));
-      return {
-        arrays: { coded_bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) } },
-        unit: { bits: size },
-        next: ({ bits }) => ({ coded_bits: encode(bits.data as Uint8Array) }),
+    async begin(stream, params: Sizes & StreamParams, { inputs: { format } }) {
+      const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
+      const coding = format === undefined ? blockOf(params) : wholeBlocks(readFormat(format));
+      const { size, blockBits, codedBits } = coding, parameters = codeParameters(coding);
+      const redundancyVersion = params.redundancy_version ?? 0, limitBits = params.tbs_lbrm_bits ?? 0;
+      const buffer = redundancyVersion === 0 && limitBits === 0 ? undefined : bufferOf(parameters, limitBits);
+      const shared = {
+        parameters,
+        payloadBitsPerBlock: size,
+        payloadBits: stream.length,
+        channelType: params.channel_type,
+        rnti: params.n_rnti,
+        id: params.n_id,
+        codeword: params.codeword_index,
+        iterations: params.num_bp_iter,
+        redundancyVersion,
+        limitBits,
       };
+      const scrambling = goldSequence(seedOf(shared), codedBits);
+      return encoding(stream, {
+        size,
+        filled: blockBits,
+        sent: codedBits,
+        describe: (blockCount, itemCounts) => ({
+          [NR_LDPC_KEY]: describeStream({ ...shared, blockCount, itemCounts }),
+        }),
+        encode(block, sent) {
+          if (buffer === undefined) encodeTransportBlock(block, parameters, scrambling, sent);
+          else sent.set(encodeRedundancyVersion(block, parameters, { buffer, redundancyVersion, scrambling }));
+        },
+      });
     },
-  },
-  async run({ inputs, params, progress }) {
-    const bits = bitsOf(inputs.bits);
-    const coding = inputs.format === undefined ? blockOf(params) : wholeBlocks(readFormat(inputs.format));
-    const { metadata, encode } = await encoderOf(inputs.bits.metadata, bits.length, params, coding);
-    const coded = encode(bits, (done, total) => progress(done, total, { phase: "encode", unit: "blocks" }));
-    return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
-  },
+  }),
 });
-
-/**
- * The encoder of a stream of `bitCount` bits.
- * @returns bits of a block, number and metadata of the coded bits, and what encodes consecutive blocks, of which the last may be shorter
- */
-async function encoderOf(
-  before: JsonObject,
-  bitCount: number,
-  params: StreamParams,
-  coding: ReturnType<typeof blockOf> | ReturnType<typeof wholeBlocks>,
-) {
-  const { encodeTransportBlock } = await import("../../lib/numeric/coding/nr_ldpc/encoder.ts");
-  const { size, blockBits, codedBits } = coding, parameters = codeParameters(coding);
-  const blockCount = Math.ceil(bitCount / size), items = sourceItemCounts(before, bitCount);
-  const redundancyVersion = params.redundancy_version ?? 0, limitBits = params.tbs_lbrm_bits ?? 0;
-  const buffer = redundancyVersion === 0 && limitBits === 0 ? undefined : bufferOf(parameters, limitBits);
-  const stream: CodedStream = {
-    parameters,
-    payloadBitsPerBlock: size,
-    blockCount,
-    payloadBits: bitCount,
-    channelType: params.channel_type,
-    rnti: params.n_rnti,
-    id: params.n_id,
-    codeword: params.codeword_index,
-    iterations: params.num_bp_iter,
-    redundancyVersion,
-    limitBits,
-    itemCounts: items,
-  };
-  const scrambling = goldSequence(seedOf(stream), codedBits), block = new Uint8Array(blockBits);
-  const metadata = travel(before, {
-    [NR_LDPC_KEY]: describeStream(stream),
-    ...itemsInBlocks(items, size, codedBits),
-  }, ["source_item_counts"]);
-  const encode = (bits: Uint8Array, progress?: (done: number, total: number) => void) => {
-    const count = Math.ceil(bits.length / size), coded = new Uint8Array(count * codedBits);
-    for (let index = 0; index < count; index++) {
-      block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
-      const sent = coded.subarray(index * codedBits, (index + 1) * codedBits);
-      if (buffer === undefined) encodeTransportBlock(block, parameters, scrambling, sent);
-      else sent.set(encodeRedundancyVersion(block, parameters, { buffer, redundancyVersion, scrambling }));
-      progress?.(index + 1, count);
-    }
-    return coded;
-  };
-  return { size, length: blockCount * codedBits, metadata, encode };
-}
 
 /** Parameters of a stream besides the sizes of its blocks. */
 interface StreamParams {
@@ -176,11 +137,13 @@ interface StreamParams {
   tbs_lbrm_bits?: number;
 }
 
+type Sizes = typeof FORMAT_DEFAULTS & { coded_bits_per_block?: number };
+
 /** Blocks of a format carry as many payload bits as they have. */
 const wholeBlocks = (format: ReadFormat) => ({ ...format, size: format.blockBits });
 
 /** Sizes of a block without a format: the payload is padded to a legal size, and G keeps the code rate. */
-function blockOf(params: typeof FORMAT_DEFAULTS & { coded_bits_per_block?: number }) {
+function blockOf(params: Sizes) {
   const { transport_block_size_bits: size, target_coderate: codeRate } = params;
   const { num_bits_per_symbol: bitsPerSymbol, num_layers: layers } = params;
   const blockBits = legalBlockSize(size, codeRate);
@@ -189,7 +152,7 @@ function blockOf(params: typeof FORMAT_DEFAULTS & { coded_bits_per_block?: numbe
 }
 
 /** Lengths that do not fill whole symbols on all layers. */
-function lengthProblems(params: typeof FORMAT_DEFAULTS & { coded_bits_per_block?: number }) {
+function lengthProblems(params: Sizes) {
   const unit = params.num_bits_per_symbol * params.num_layers, given = params.coded_bits_per_block ?? 0;
   if (given % unit === 0) return [];
   const message = `Cannot send ${given} coded bits in symbols of ${unit} bits on all layers`;

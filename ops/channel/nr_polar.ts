@@ -11,16 +11,7 @@ import {
   toNumber,
   z,
 } from "../api.ts";
-import {
-  bitMetadata,
-  bitsArtifact,
-  bitsOf,
-  companionsOf,
-  metadataCounts,
-  reportResult,
-  sourceItemCounts,
-  travel,
-} from "../../lib/artifact/values.ts";
+import { bitsArtifact, companionsOf, metadataCounts, reportResult, travel } from "../../lib/artifact/values.ts";
 import {
   LEAST_PAYLOAD,
   MESSAGE_TYPES,
@@ -31,7 +22,7 @@ import {
   polarCode,
 } from "../../lib/numeric/coding/polar/code.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
-import { itemsInBlocks } from "./_serial.ts";
+import { blockwise, encoding } from "./_blockwise.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { lostBlocks } from "../../lib/artifact/weighted_rate.ts";
 import { CHECK_NODES } from "../../lib/numeric/coding/polar/list_reference.ts";
@@ -146,56 +137,31 @@ const nrPolarEncoder = defineOperation({
   estimate: ({ payload_bits, coded_bits }, { bits: { bytes, shape = [bytes] } }) => ({
     coded_bits: [["uint8", Math.ceil(shape[0] / payload_bits) * coded_bits]],
   }),
-  streaming: {
+  ...blockwise("bits", "coded_bits", "uint8", {
     least: LEAST_CHAIN_BYTES,
-    async open({ inputs: { bits: { metadata: before, length: bitCount } }, params }) {
-      const { length, metadata, encode } = await encoderOf(before, bitCount, params);
-      return {
-        arrays: { coded_bits: { dtype: "uint8", length, metadata: bitMetadata(length, metadata) } },
-        unit: { bits: params.payload_bits },
-        next: ({ bits }) => ({ coded_bits: encode(bits.data as Uint8Array) }),
-      };
+    async begin(stream, { message_type, payload_bits: size, coded_bits: sent, rnti }: EncoderParams) {
+      const { encodePolar } = await import("../../lib/numeric/coding/polar/encoder.ts");
+      const code = polarCode(message_type, size, sent);
+      return encoding(stream, {
+        size,
+        sent,
+        describe: (blockCount, itemCounts) => ({
+          [NR_POLAR_KEY]: describeStream({
+            ...{ code, rnti, blockCount, itemCounts },
+            paddingBits: blockCount * size - stream.length,
+          }),
+        }),
+        encode: (message, word) => encodePolar(message, code, rnti, word),
+      });
     },
-  },
-  async run({ inputs, params, progress }) {
-    const bits = bitsOf(inputs.bits), { metadata, encode } = await encoderOf(inputs.bits.metadata, bits.length, params);
-    const coded = encode(bits, (done, total) => progress(done, total, { phase: "encode", unit: "blocks" }));
-    return { outputs: { coded_bits: { ...bitsArtifact(coded, metadata), companions: companionsOf(inputs.bits) } } };
-  },
+  }),
 });
 
-/**
- * The encoder of a stream of `bitCount` bits.
- * @returns number and metadata of the coded bits, and what encodes consecutive blocks, of which the last may be shorter
- */
-async function encoderOf(
-  before: JsonObject,
-  bitCount: number,
-  { message_type, payload_bits: size, coded_bits: sent, rnti }: {
-    message_type: MessageType;
-    payload_bits: number;
-    coded_bits: number;
-    rnti: number;
-  },
-) {
-  const { encodePolar } = await import("../../lib/numeric/coding/polar/encoder.ts");
-  const code = polarCode(message_type, size, sent), blockCount = Math.ceil(bitCount / size);
-  const itemCounts = sourceItemCounts(before, bitCount), block = new Uint8Array(size);
-  const stream: PolarStream = { code, rnti, blockCount, paddingBits: blockCount * size - bitCount, itemCounts };
-  const metadata = travel(before, {
-    [NR_POLAR_KEY]: describeStream(stream),
-    ...itemsInBlocks(itemCounts, size, sent),
-  }, ["source_item_counts"]);
-  const encode = (bits: Uint8Array, progress?: (done: number, total: number) => void) => {
-    const count = Math.ceil(bits.length / size), coded = new Uint8Array(count * sent);
-    for (let index = 0; index < count; index++) {
-      block.fill(0).set(bits.subarray(index * size, (index + 1) * size));
-      encodePolar(block, code, rnti, coded.subarray(index * sent, (index + 1) * sent));
-      progress?.(index + 1, count);
-    }
-    return coded;
-  };
-  return { length: blockCount * sent, metadata, encode };
+interface EncoderParams {
+  message_type: MessageType;
+  payload_bits: number;
+  coded_bits: number;
+  rnti: number;
 }
 
 const BLER = "channel.payload_delivery_block_error_rate";

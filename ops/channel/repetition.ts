@@ -1,15 +1,8 @@
 /** Repetition code of rate 1/factor. */
 import { BITS, CODED_BITS, DEMOD_BITS, FRAMED_BITS, PAYLOAD_BITS } from "../../lib/contract/kinds.ts";
 import { dataPlaneParameter, defineOperation, type JsonObject, SvcError, z } from "../api.ts";
-import {
-  bitsArtifact,
-  bitsOf,
-  companionsOf,
-  metadataNumber,
-  sourceItemCounts,
-  travel,
-} from "../../lib/artifact/values.ts";
-import { dataPlane, madeOn } from "../_data_plane.ts";
+import { bitMetadata, metadataNumber, sourceItemCounts, travel } from "../../lib/artifact/values.ts";
+import { blockwise } from "./_blockwise.ts";
 
 /** Repetition code: every bit is sent `factor` times in a row, rate 1/factor. */
 const repetitionEncoder = defineOperation({
@@ -28,17 +21,16 @@ const repetitionEncoder = defineOperation({
   estimate: ({ factor }, { bits: { shape } }) =>
     shape === undefined ? {} : { coded_bits: [["uint8", shape[0] * factor]] },
   nativeKernels: true,
-  async run(context) {
-    const { inputs, params: { factor } } = context, kernels = await dataPlane(context);
-    const bits = bitsOf(inputs.bits, kernels);
-    const items = sourceItemCounts(inputs.bits.metadata, bits.length);
-    const metadata = travel(inputs.bits.metadata, {
-      repetition_factor: factor,
-      ...(items === undefined ? {} : { source_item_counts: items.map((count) => count * factor) }),
-    });
-    const coded = madeOn(kernels, bitsArtifact(kernels.repeatBits(bits, factor), metadata));
-    return { outputs: { coded_bits: { ...coded, companions: companionsOf(inputs.bits) } } };
-  },
+  ...blockwise("bits", "coded_bits", "uint8", {
+    begin({ metadata, length: count }, { factor }: { factor: number }, { kernels }) {
+      const items = sourceItemCounts(metadata, count), length = count * factor;
+      const kept = travel(metadata, {
+        repetition_factor: factor,
+        ...(items === undefined ? {} : { source_item_counts: items.map((count) => count * factor) }),
+      });
+      return { length, metadata: bitMetadata(length, kept), next: (bits) => kernels.repeatBits(bits, factor) };
+    },
+  }),
 });
 
 /** Repetition decode: a bit is 1 if the mean of its copies is at least 0.5, so a tie gives 1. */
@@ -58,24 +50,26 @@ const repetitionDecoder = defineOperation({
     shape === undefined || factor === 0 ? {} : { bits: [["uint8", Math.floor(shape[0] / factor)]] },
   nativeKernels: true,
   importance: "block",
-  async run(context) {
-    const { inputs, params } = context, kernels = await dataPlane(context);
-    const coded = bitsOf(inputs.coded_bits, kernels);
-    const { metadata } = inputs.coded_bits;
-    const factor = repetitionFactor(params.factor, metadata);
-    if (coded.length % factor !== 0) {
-      throw new SvcError("boundary_count_mismatch", `Cannot cut ${coded.length} bits into groups of ${factor} copies`);
-    }
-    const bits = kernels.majorityBits(coded, factor);
-    const items = sourceItemCounts(metadata, coded.length)?.map((count) => count / factor);
-    const whole = items?.every(Number.isInteger);
-    const kept = travel(metadata, whole ? { source_item_counts: items! } : {}, [
-      "repetition_factor",
-      "source_item_counts",
-    ]);
-    const decoded = madeOn(kernels, bitsArtifact(bits, kept, "payload.bits"));
-    return { outputs: { bits: { ...decoded, companions: companionsOf(inputs.coded_bits) } } };
-  },
+  ...blockwise("coded_bits", "bits", "uint8", {
+    begin({ metadata, length: count }, params: { factor: number }, { kernels }) {
+      const factor = repetitionFactor(params.factor, metadata), length = count / factor;
+      if (!Number.isInteger(length)) {
+        throw new SvcError("boundary_count_mismatch", `Cannot cut ${count} bits into groups of ${factor} copies`);
+      }
+      const items = sourceItemCounts(metadata, count)?.map((count) => count / factor);
+      const whole = items?.every(Number.isInteger);
+      const kept = travel(metadata, whole ? { source_item_counts: items! } : {}, [
+        "repetition_factor",
+        "source_item_counts",
+      ]);
+      return {
+        length,
+        unit: factor,
+        metadata: bitMetadata(length, kept, "payload.bits"),
+        next: (bits) => kernels.majorityBits(bits, factor),
+      };
+    },
+  }),
 });
 
 function repetitionFactor(factor: number, metadata: JsonObject): number {

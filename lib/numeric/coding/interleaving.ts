@@ -12,7 +12,7 @@
  * 38.211, 5.2.1.
  */
 import { Generator } from "../random/random.ts";
-import { goldSequence } from "./nr_ldpc/scrambling.ts";
+import { goldBits } from "./nr_ldpc/scrambling.ts";
 
 export const INTERLEAVERS = ["block", "random", "qpp", "shaped"] as const;
 export type Interleaver =
@@ -58,33 +58,49 @@ export function permutationOf(interleaver: Interleaver): Int32Array {
   return places;
 }
 
-/** Places for a stream of blocks, the last one shorter. */
-export function streamPlaces(length: number, permutation: Int32Array): Int32Array {
-  const places = new Int32Array(length), size = permutation.length;
+/**
+ * Puts the values of consecutive blocks, the last one shorter, into the order of a permutation, or back.
+ * @returns `found`
+ */
+export function permuteBlocks<T extends Uint8Array | Float32Array>(
+  values: T,
+  permutation: Int32Array,
+  found: T,
+  { back = false } = {},
+): T {
+  const size = permutation.length;
   let to = 0;
-  for (let start = 0; start < length; start += size) {
-    const left = length - start;
-    for (const place of permutation) if (place < left) places[to++] = start + place;
+  for (let start = 0; start < values.length; start += size) {
+    const left = values.length - start;
+    for (let i = 0; i < size; i++) {
+      const place = permutation[i];
+      if (place >= left) continue;
+      if (back) found[start + place] = values[to++];
+      else found[to++] = values[start + place];
+    }
   }
-  return places;
+  return found;
 }
 
 /**
- * The sequence of x⁷ + x⁴ + 1 of IEEE 802.11, one bit per byte; 127 bits repeat.
+ * The next bits of x⁷ + x⁴ + 1 of IEEE 802.11 at every call, one bit per byte; 127 bits repeat.
  * @param state initial state x7 … x1, 1 … 127
  */
-function wlanSequence(state: number, length: number): Uint8Array<ArrayBuffer> {
-  const bits = new Uint8Array(length);
+function wlanBits(state: number): (length: number) => Uint8Array<ArrayBuffer> {
   let register = state;
-  for (let i = 0; i < length; i++) {
-    const bit = (register >> 6 ^ register >> 3) & 1;
-    bits[i] = bit;
-    register = (register << 1 | bit) & 127;
-  }
-  return bits;
+  return (length) => {
+    const bits = new Uint8Array(length);
+    for (let i = 0; i < length; i++) {
+      const bit = (register >> 6 ^ register >> 3) & 1;
+      bits[i] = bit;
+      register = (register << 1 | bit) & 127;
+    }
+    return bits;
+  };
 }
 
 export const SCRAMBLERS = ["ieee80211", "nr_gold"] as const;
-/** @param seed initial state, or c_init */
-export const scramblingSequence = (kind: typeof SCRAMBLERS[number], seed: number, length: number): Uint8Array =>
-  kind === "nr_gold" ? goldSequence(seed, length) : wlanSequence(seed, length);
+export type Scrambler = typeof SCRAMBLERS[number];
+/** The next bits of a sequence at every call. @param seed initial state, or c_init */
+export const scramblingBits = (kind: Scrambler, seed: number): (length: number) => Uint8Array =>
+  kind === "nr_gold" ? goldBits(seed) : wlanBits(seed);

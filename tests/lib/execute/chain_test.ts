@@ -117,6 +117,22 @@ function checkedLink(
   ]);
 }
 
+/** A link over an interleaved and scrambled code, with the steps of its decoder. */
+function scrambledLink(bits: number, code: string, params: JsonObject, ...decoder: StepSpec[]): StepSpec[] {
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
+    ["encoder", `channel.${code}_encoder`, { bits: "data.bits" }, params],
+    ["scrambler", "channel.scrambler", { bits: "encoder.coded_bits" }, { kind: "nr_gold" }],
+    ["interleaver", "channel.block_interleaver", { bits: "scrambler.coded_bits" }, {}],
+    ["modulator", "modulation.digital_modulate", { bits: "interleaver.coded_bits" }, {}],
+    ["channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 3, seed: 9 }],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "channel.rx_symbols" }, {}],
+    ["deinterleaver", "channel.block_deinterleaver", { llr: "demodulator.llr" }, {}],
+    ["descrambler", "channel.descrambler", { llr: "deinterleaver.llr" }, {}],
+    ...decoder,
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -181,6 +197,29 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["with pilots and least squares", pilotLink(400_003, "none", "least_squares")],
   ["with pilots and LMMSE, filtered over time", pilotLink(200_001, "none", "lmmse", "wiener")],
   ["with pilots and true gains, shorter than a block", pilotLink(1001, "none", "oracle")],
+  [
+    "over a repetition code",
+    scrambledLink(
+      BITS,
+      "repetition",
+      { factor: 3 },
+      ["decoder", "channel.repetition_decoder", { coded_bits: "demodulator.bits" }, {}],
+    ),
+  ],
+  [
+    "over a convolutional code, whose bits are compared in the chain",
+    scrambledLink(
+      100_001,
+      "convolutional",
+      { block_bits: 600, puncturing: "ieee80211_3_4" },
+      ["decoder", "channel.convolutional_decoder", { llr: "descrambler.llr" }, {}],
+      ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "decoder.bits" }, {}],
+    ),
+  ],
+  [
+    "over a BCH code",
+    scrambledLink(BITS, "bch", {}, ["decoder", "channel.bch_decoder", { llr: "descrambler.llr" }, {}]),
+  ],
 ];
 for (const [name, steps] of LINKS) {
   test(`a link ${name} has in blocks the rows and bytes of its steps one after another, kept or not`, async () => {

@@ -150,6 +150,28 @@ Deno.test("a step that reads the bits of a decoder is in no chain with it", asyn
   assert.deepEqual(await chainsOf(coded), others, "this decoder gains from threads");
 });
 
+/** A link over a code, and the errors of its decoded bits. */
+const codedLink = (code: string, bits: number, params: JsonObject = {}): Step[] => [
+  { id: "data", op: "source.random_bits", params: { bit_count: bits } },
+  { id: "encoder", op: `channel.${code}_encoder`, inputs: { bits: "data.bits" }, params },
+  { id: "mod", op: "modulation.digital_modulate", inputs: { bits: "encoder.coded_bits" } },
+  { id: "demod", op: "demodulation.digital_demodulate", inputs: { rx_symbols: "mod.symbols" } },
+  { id: "decoder", op: `channel.${code}_decoder`, inputs: { llr: "demod.llr" } },
+  { id: "ber", op: "metrics.bit_error_rate", inputs: { reference: "data.bits", candidate: "decoder.bits" } },
+];
+
+Deno.test("bits of a decoder stay in its chain where their metadata do not depend on them", async () => {
+  const { ber: _, ...coded } = await chainsOf(codedLink("bch", 4_000_000));
+  assert.deepEqual(coded, { data: 0, encoder: 0, mod: 0, demod: 0, decoder: 0 });
+  assert.deepEqual(await chainsOf(codedLink("convolutional", 4_000_000)), { ...coded, ber: 0 });
+  assert.deepEqual(await chainsOf(codedLink("convolutional", 400_000)), {}, "shorter than chains over codes");
+  const concatenated = codedLink("convolutional", 4_000_000);
+  concatenated.splice(1, 0, { id: "outer", op: "channel.reed_solomon_encoder", inputs: { bits: "data.bits" } });
+  concatenated[2].inputs = { bits: "outer.coded_bits" };
+  concatenated.pop();
+  assert.deepEqual(await chainsOf(concatenated), { ...coded, outer: 0 });
+});
+
 Deno.test("the guide names the operations that work in blocks", () => {
   const guide = Deno.readTextFileSync(new URL("../../../docs/guides/tune_speed.md", import.meta.url));
   const section = /^## Long links\n([\s\S]*?)^## /m.exec(guide)![1];

@@ -1,7 +1,7 @@
 /** Interleavers and scramblers: published sequences, the way back, and refusals. */
 import assert from "node:assert/strict";
 import operations from "../../../ops/channel/interleaver.ts";
-import { permutationOf, scramblingSequence } from "../../../lib/numeric/coding/interleaving.ts";
+import { permutationOf, scramblingBits } from "../../../lib/numeric/coding/interleaving.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { ndarray } from "../../../lib/numeric/array/ndarray.ts";
 import { refuses, runOperation } from "../harness.ts";
@@ -13,7 +13,7 @@ Deno.test("the scrambler of IEEE 802.11 gives its published sequence", () => {
   // IEEE 802.11-2020, 17.3.5.5, from the state of all ones.
   const published = "0000111011110010110010010000001000100110001011101011011000001100110101001110011110110100" +
     "001010101111101001010001101110001111111";
-  assert.equal([...scramblingSequence("ieee80211", 127, 127)].join(""), published);
+  assert.equal([...scramblingBits("ieee80211", 127)(127)].join(""), published);
 });
 
 Deno.test("orders are those of rows and columns, of NumPy and of the polynomial", () => {

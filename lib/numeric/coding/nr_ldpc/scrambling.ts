@@ -22,19 +22,25 @@ const DISCARDED = 1600;
  * The first bits of a Gold sequence, one per byte.
  * @param seed c_init, 0 … 2^31 - 1
  */
-export function goldSequence(seed: number, length: number): Uint8Array<ArrayBuffer> {
-  const bits = new Uint8Array(length);
-  let x1 = 1, x2 = seed;
-  for (let start = -DISCARDED; start < length; start += STEP) {
-    // The lowest bit of a register is its oldest.
-    const both = x1 ^ x2;
-    for (let i = Math.max(0, -start), end = Math.min(STEP, length - start); i < end; i++) {
-      bits[start + i] = both >>> i & 1;
+export const goldSequence = (seed: number, length: number): Uint8Array<ArrayBuffer> => goldBits(seed)(length);
+
+/** The next bits of a Gold sequence at every call. */
+export function goldBits(seed: number): (length: number) => Uint8Array<ArrayBuffer> {
+  let x1 = 1, x2 = seed, start = -DISCARDED, at = 0;
+  return (length) => {
+    const bits = new Uint8Array(length), from = at;
+    at += length;
+    for (;; start += STEP) {
+      // The lowest bit of a register is its oldest, at the place `start`.
+      const both = x1 ^ x2;
+      for (let i = Math.max(from, start), end = Math.min(start + STEP, at); i < end; i++) {
+        bits[i - from] = both >>> (i - start) & 1;
+      }
+      if (start + STEP > at) return bits;
+      x1 = x1 >>> STEP | ((x1 ^ x1 >>> 3) & STEP_MASK) << 3;
+      x2 = x2 >>> STEP | ((x2 ^ x2 >>> 1 ^ x2 >>> 2 ^ x2 >>> 3) & STEP_MASK) << 3;
+      x1 &= 0x7fffffff;
+      x2 &= 0x7fffffff;
     }
-    x1 = x1 >>> STEP | ((x1 ^ x1 >>> 3) & STEP_MASK) << 3;
-    x2 = x2 >>> STEP | ((x2 ^ x2 >>> 1 ^ x2 >>> 2 ^ x2 >>> 3) & STEP_MASK) << 3;
-    x1 &= 0x7fffffff;
-    x2 &= 0x7fffffff;
-  }
-  return bits;
+  };
 }
