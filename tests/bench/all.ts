@@ -89,6 +89,8 @@ const SECTIONS = [
     about: [
       "Processor time of the whole command, start and evidence included: every array is hashed, and kept but in rows with `metrics only`.",
       "A ratio above 1 means that svc takes more than its peer. `deno task bench tasks` measures your processor.",
+      "Rows of a point are parts that stay whatever the kernels do: the digests of its arrays and its normal values in NumPy's order. With",
+      "the start, which the smallest run shows, and the decoder they are the least that a coded link can take.",
       "",
       "AFF3CT, OpenCV and Snakemake are not compared here: they are not installed everywhere.",
     ],

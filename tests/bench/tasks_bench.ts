@@ -345,16 +345,32 @@ const TASKS: readonly Task[] = [
   { what: "ops list", svc: ["ops", "list"], peer: "empty Deno program", words: () => [Deno.execPath(), "eval", "1"] },
 ];
 
-/** Bytes of the arrays of a point of the OFDM link: 34 a bit. */
-const POINT_BYTES = 34 * GRID_BITS, BLOCK_BYTES = 1 << 18;
+/** What a point of a link has whatever the kernels do: bytes of its arrays, whether they are files, and normal values. */
+interface Point {
+  link: string;
+  bytes: number;
+  written: boolean;
+  values: number;
+}
 
-/** Parts of a point of the OFDM link: the processor time of each, least of the rounds. */
-function pointParts(folder: string): void {
+/** Over QPSK, a payload bit takes 2 bytes and a coded bit 14: as bits twice, as symbols twice, and as a log-likelihood ratio. */
+const codedPoint = (link: string, blocks: number, payload: number, codedBits: number): Point => {
+  return { link, bytes: blocks * (2 * payload + 14 * codedBits), written: false, values: blocks * codedBits };
+};
+const COUNTED: readonly Point[] = [
+  { link: "OFDM link", bytes: 34 * GRID_BITS, written: true, values: Math.ceil(GRID_BITS * 1.1) },
+  codedPoint("LDPC link", LDPC_BLOCKS, 1056, 3168),
+  codedPoint("polar link", POLAR_BLOCKS, 40, 256),
+];
+const BLOCK_BYTES = 1 << 18;
+
+/** Parts of a point: the processor time of each, least of the rounds. */
+function pointParts({ link, bytes, written, values }: Point, folder: string): void {
   const path = join(folder, "point"),
     block = new Uint8Array(BLOCK_BYTES).map((_, i) => i * 31),
     room = new Uint8Array(1 << 20);
-  const blocks = Math.ceil(POINT_BYTES / BLOCK_BYTES), generator = Generator.seeded(23n);
-  const values = Math.ceil(GRID_BITS * 1.1), normals = new Float64Array(values);
+  const blocks = Math.ceil(bytes / BLOCK_BYTES), generator = Generator.seeded(23n);
+  const normals = new Float64Array(values), size = `${Math.round(bytes / 1e6)} MB`;
   const timed = (what: string, body: () => void, note = "") => {
     const times = Array.from({ length: ROUNDS }, () => {
       const before = process.cpuUsage();
@@ -362,17 +378,19 @@ function pointParts(folder: string): void {
       const { user, system } = process.cpuUsage(before);
       return (user + system) / 1000;
     });
-    row(`a point of the OFDM link: ${what}`, ms(Math.min(...times)), note);
+    row(`a point of the ${link}: ${what}`, ms(Math.min(...times)), note);
   };
-  timed(`${Math.round(POINT_BYTES / 1e6)} MB written`, () => {
-    using file = Deno.openSync(path, { write: true, create: true, truncate: true });
-    for (let i = 0; i < blocks; i++) file.writeSync(block);
-  });
-  timed("read back", () => {
-    using file = Deno.openSync(path);
-    while (file.readSync(room) !== null);
-  });
-  timed("SHA-256", () => {
+  if (written) {
+    timed(`${size} written`, () => {
+      using file = Deno.openSync(path, { write: true, create: true, truncate: true });
+      for (let i = 0; i < blocks; i++) file.writeSync(block);
+    });
+    timed("read back", () => {
+      using file = Deno.openSync(path);
+      while (file.readSync(room) !== null);
+    });
+  }
+  timed(`SHA-256 of ${size}`, () => {
     const hash = createHash("sha256");
     for (let i = 0; i < blocks; i++) hash.update(block);
     hash.digest();
@@ -425,7 +443,7 @@ try {
       }`;
     row(what, `${seconds(processor)} s`, note);
   }
-  if ("OFDM".includes(ONLY)) pointParts(folder);
+  for (const point of COUNTED.filter(({ link }) => link.includes(ONLY))) pointParts(point, folder);
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
