@@ -10,6 +10,7 @@
  *     last 32 crc32         of all bytes before it: polynomial 0x04C11DB7 reflected, initial value and final XOR
  *                           0xFFFFFFFF (CRC-32 of zlib, PNG and IEEE 802.3), written big-endian
  */
+import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import type { DataPlane } from "../_data_plane.ts";
 
 export const PACKET_PROTOCOL = "svc.source_item_crc32.v4";
@@ -34,75 +35,71 @@ export function packetCount(itemBits: number, payloadBits: number): number {
   return Math.max(1, Math.ceil(itemBits / payloadBits));
 }
 
-/** Frames consecutive source items in `bits`. */
-export function writePackets(
+/** Frames consecutive source items, whose bits are given part by part; each call returns the packets that are complete. */
+export function packetWriter(
   kernels: DataPlane,
-  bits: Uint8Array,
   itemCounts: readonly number[],
   payloadBits: number,
-): Uint8Array {
-  const totalBits = PACKET_OVERHEAD_BITS + payloadBits;
-  const packets = itemCounts.reduce((sum, count) => sum + packetCount(count, payloadBits), 0);
-  const framed = new Uint8Array(packets * totalBits);
-  const packet = new Uint8Array(totalBits / 8);
-  const view = new DataView(packet.buffer);
-  let at = 0, itemStart = 0;
-  itemCounts.forEach((itemBits, item) => {
-    for (let offset = 0; offset === 0 || offset < itemBits; offset += payloadBits) {
-      const length = Math.min(payloadBits, itemBits - offset);
+): (bits: Uint8Array) => Uint8Array {
+  const packet = new Uint8Array((PACKET_OVERHEAD_BITS + payloadBits) / 8), view = new DataView(packet.buffer);
+  let item = 0, offset = 0, rest = new Uint8Array(0);
+  return (bits) => {
+    const given = rest.length === 0 ? bits : joinBytes([rest, bits]), packets: Uint8Array[] = [];
+    let at = 0;
+    while (item < itemCounts.length) {
+      const length = Math.min(payloadBits, itemCounts[item] - offset), last = offset + length === itemCounts[item];
+      if (at + length > given.length) break;
       packet.fill(0);
       view.setUint8(0, VERSION);
-      view.setUint8(1, offset + length === itemBits ? LAST_PACKET_FLAG : 0);
+      view.setUint8(1, last ? LAST_PACKET_FLAG : 0);
       view.setUint32(2, item);
       view.setUint32(6, offset);
       view.setUint16(10, length);
-      packet.set(kernels.packBits(bits.subarray(itemStart + offset, itemStart + offset + length)), HEADER_BITS / 8);
+      packet.set(kernels.packBits(given.subarray(at, at + length)), HEADER_BITS / 8);
       view.setUint32(packet.length - 4, kernels.crc32(packet.subarray(0, -4)));
-      framed.set(kernels.unpackBits(packet), at);
-      at += totalBits;
+      packets.push(kernels.unpackBits(packet));
+      at += length;
+      if (last) item++;
+      offset = last ? 0 : offset + length;
     }
-    itemStart += itemBits;
-  });
-  return framed;
+    rest = given.slice(at);
+    return joinBytes(packets);
+  };
 }
 
 export interface ReceivedItem {
-  /** Whether all of its packets are intact and in their position. */
-  delivered: boolean;
   /** Valid payload bits of intact packets, full payloads of the others, in order. */
   bestEffort: Uint8Array[];
-  packets: number;
-  /** 1 for a packet that is not intact, else 0. */
+  /** 1 for a packet that is not intact or not in its position, else 0. */
   lost: number[];
 }
 
 /**
  * Reads received packets with their trusted layout.
- * @param bits exactly the packets of the layout
  * @param packetCounts packets per source item
+ * @returns the items, and what adds the next packets to them, whose bits the items keep
  */
-export function readPackets(
+export function packetReader(
   kernels: DataPlane,
-  bits: Uint8Array,
   packetCounts: readonly number[],
   totalBits: number,
-): ReceivedItem[] {
+): { items: readonly ReceivedItem[]; read(bits: Uint8Array): void } {
   const payloadBits = totalBits - PACKET_OVERHEAD_BITS;
-  let at = 0;
-  return packetCounts.map((packets, item) => {
-    const bestEffort: Uint8Array[] = [];
-    const lost: number[] = [];
-    for (let index = 0; index < packets; index++, at += totalBits) {
-      const packet = kernels.packBits(bits.subarray(at, at + totalBits));
+  const items = packetCounts.map((): ReceivedItem => ({ bestEffort: [], lost: [] }));
+  let item = 0;
+  const read = (bits: Uint8Array) => {
+    for (let at = 0; at < bits.length; at += totalBits) {
+      while (items[item].lost.length === packetCounts[item]) item++;
+      const { lost, bestEffort } = items[item], packet = kernels.packBits(bits.subarray(at, at + totalBits));
       const view = new DataView(packet.buffer);
       const length = view.getUint16(10);
       const crcHolds = view.getUint32(packet.length - 4) === kernels.crc32(packet.subarray(0, -4));
       const inPlace = view.getUint8(0) === VERSION && view.getUint32(2) === item &&
-        view.getUint32(6) === index * payloadBits && length <= payloadBits;
+        view.getUint32(6) === lost.length * payloadBits && length <= payloadBits;
       lost.push(crcHolds && inPlace ? 0 : 1);
       const start = at + HEADER_BITS;
       bestEffort.push(bits.subarray(start, start + (crcHolds && length <= payloadBits ? length : payloadBits)));
     }
-    return { delivered: !lost.includes(1), bestEffort, packets, lost };
-  });
+  };
+  return { items, read };
 }

@@ -5,11 +5,11 @@ import {
   type InputArtifact,
   type JsonObject,
   type Metrics,
-  type OutputArtifact,
   SvcError,
   z,
 } from "../api.ts";
 import {
+  bitMetadata,
   bitsArtifact,
   bitsOf,
   companionsOf,
@@ -19,42 +19,21 @@ import {
   sourceItemCounts,
   travel,
 } from "../../lib/artifact/values.ts";
-import { type DataPlane, dataPlane, madeOn } from "../_data_plane.ts";
+import { type DataPlane, dataPlane, madeOn, portableOnly } from "../_data_plane.ts";
 import {
   LAYOUT_KEYS,
   PACKET_OVERHEAD_BITS,
   PACKET_PROTOCOL,
   packetCount,
-  readPackets,
-  writePackets,
+  packetReader,
+  packetWriter,
 } from "./_crc_packets.ts";
+import { blockwise } from "./_blockwise.ts";
 import { BITS, DEMOD_BITS, FRAMED_BITS, PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
 import { rateMetadata } from "../../lib/contract/metric_metadata.ts";
 import { notExported } from "../_backends.ts";
-
-/** Cuts each source item into CRC packets; a stream without declared items is one item. */
-function packetize(
-  kernels: DataPlane,
-  input: InputArtifact,
-  payloadBits: number,
-  contract: "channel.bits" | "payload.bits",
-) {
-  const bits = bitsOf(input, kernels);
-  const items = sourceItemCounts(input.metadata, bits.length) ?? [bits.length];
-  const packets = items.map((count) => packetCount(count, payloadBits));
-  const totalBits = PACKET_OVERHEAD_BITS + payloadBits;
-  const metadata = travel(input.metadata, {
-    source_item_counts: packets.map((count) => count * totalBits),
-    packet_protocol: PACKET_PROTOCOL,
-    packet_total_bits: totalBits,
-    packet_source_item_counts: packets,
-    packet_crc_reference: "received_crc_only",
-  });
-  const framed = madeOn(kernels, bitsArtifact(writePackets(kernels, bits, items, payloadBits), metadata, contract));
-  return { ...framed, companions: companionsOf(input) } satisfies OutputArtifact;
-}
 
 /**
  * CRC32 packet framing: splits every source item into packets with their position and a CRC32; the last packet of an
@@ -90,10 +69,26 @@ const packetizer = (
       }];
     },
     nativeKernels: true,
-    async run(context) {
-      const { inputs, params: { packet_payload_bits: size } } = context;
-      return { outputs: { bits: packetize(await dataPlane(context), inputs.bits, size, contract) } };
-    },
+    ...blockwise("bits", "bits", "uint8", {
+      begin(
+        { metadata, length: bitCount },
+        { packet_payload_bits: size }: { packet_payload_bits: number },
+        { kernels },
+      ) {
+        // A stream without declared items is one item.
+        const items = sourceItemCounts(metadata, bitCount) ?? [bitCount], totalBits = PACKET_OVERHEAD_BITS + size;
+        const packets = items.map((count) => packetCount(count, size));
+        const length = packets.reduce((sum, count) => sum + count, 0) * totalBits;
+        const framed = travel(metadata, {
+          source_item_counts: packets.map((count) => count * totalBits),
+          packet_protocol: PACKET_PROTOCOL,
+          packet_total_bits: totalBits,
+          packet_source_item_counts: packets,
+          packet_crc_reference: "received_crc_only",
+        });
+        return { length, metadata: bitMetadata(length, framed, contract), next: packetWriter(kernels, items, size) };
+      },
+    }),
   });
 
 const packetizeCrc32 = packetizer({
@@ -147,41 +142,66 @@ const crc32Check = defineOperation({
     },
   },
   nativeKernels: true,
+  streaming: {
+    allows: portableOnly,
+    late: ["bits"],
+    async open(context) {
+      const { bits } = context.inputs, kernels = await dataPlane(context);
+      const { unit, read, result } = checking(kernels, bits, bits.length, context.params.on_decode_failure);
+      return {
+        arrays: {},
+        unit: { bits: unit },
+        next(blocks) {
+          read((blocks.bits.data as Uint8Array).slice());
+          return {};
+        },
+        end: result,
+      };
+    },
+  },
   async run(context) {
-    const { inputs, params } = context, kernels = await dataPlane(context);
-    const bits = bitsOf(inputs.bits, kernels);
-    const { totalBits, packetCounts } = trustedLayout(inputs.bits.metadata, bits.length);
-    const payloadBits = totalBits - PACKET_OVERHEAD_BITS;
-    const items = readPackets(kernels, bits, packetCounts, totalBits);
-    const bestEffort = params.on_decode_failure === "report_outage";
-    const pieces = items.map((item) =>
-      item.delivered || bestEffort ? item.bestEffort : [new Uint8Array(item.packets * payloadBits)]
+    const { inputs, params } = context, kernels = await dataPlane(context), bits = bitsOf(inputs.bits, kernels);
+    const { read, result } = checking(kernels, inputs.bits, bits.length, params.on_decode_failure);
+    read(bits);
+    return result();
+  },
+});
+
+/** Reads the packets of a stream, and makes the output of all. */
+function checking(kernels: DataPlane, input: InputArtifact, bitCount: number, onFailure: string) {
+  const { totalBits, packetCounts } = trustedLayout(input.metadata, bitCount);
+  const payloadBits = totalBits - PACKET_OVERHEAD_BITS,
+    { items, read } = packetReader(kernels, packetCounts, totalBits);
+  const result = () => {
+    const bestEffort = onFailure === "report_outage", delivered = items.map(({ lost }) => !lost.includes(1));
+    const pieces = items.map((item, index) =>
+      delivered[index] || bestEffort ? item.bestEffort : [new Uint8Array(item.lost.length * payloadBits)]
     );
     const itemBitCounts = pieces.map((parts) => parts.reduce((sum, part) => sum + part.length, 0));
-    const failed = items.flatMap((item, index) => (item.delivered ? [] : [index]));
-    const lost = rateCounts(items.flatMap((item) => item.lost), inputs.bits.metadata, "packet");
+    const lost = rateCounts(items.flatMap((item) => item.lost), input.metadata, "packet");
     const { trials: packets } = lost, intact = packets - lost.events;
     const metrics: Metrics = packets === 0 ? {} : { "channel.packet_success_rate": intact / packets };
     const byPacket = bestEffort || packets === items.length;
-    const metadata = travel(inputs.bits.metadata, {
+    const metadata = travel(input.metadata, {
       source_item_counts: itemBitCounts,
       item_bit_counts: itemBitCounts,
-      failed_item_indices: failed,
+      failed_item_indices: delivered.flatMap((one, index) => (one ? [] : [index])),
       packet_success_count: intact,
       packet_count: packets,
-      on_decode_failure: params.on_decode_failure,
-      ...declareUnit(inputs.bits.metadata, byPacket ? "packet" : "source_item", {
+      on_decode_failure: onFailure,
+      ...declareUnit(input.metadata, byPacket ? "packet" : "source_item", {
         counts: byPacket ? pieces.flat().map((part) => part.length) : itemBitCounts,
       }),
     }, LAYOUT_KEYS);
     const payload = madeOn(kernels, bitsArtifact(joinBytes(pieces.flat()), metadata, "payload.bits"));
     return {
-      outputs: { bits: { ...payload, companions: companionsOf(inputs.bits) } },
+      outputs: { bits: { ...payload, companions: companionsOf(input) } },
       metrics,
       metadata: rateMetadata({ "channel.packet_success_rate": successes(lost) }),
     };
-  },
-});
+  };
+  return { unit: totalBits, read, result };
+}
 
 function trustedLayout(metadata: JsonObject, bitCount: number) {
   const missing = (what: string) =>

@@ -17,7 +17,7 @@ import { encodeTransportBlock } from "../../lib/numeric/coding/nr_ldpc/encoder.t
 import { Generator } from "../../lib/numeric/random/random.ts";
 import { majorityBits, repeatBits } from "../../lib/numeric/coding/repetition.ts";
 import { dataPlane } from "../../ops/_data_plane.ts";
-import { readPackets, writePackets } from "../../ops/channel/_crc_packets.ts";
+import { packetReader, packetWriter } from "../../ops/channel/_crc_packets.ts";
 import { NATIVE_LIBRARY } from "../support/native.ts";
 import { ms, row, sized } from "./measure.ts";
 import { numpyTimings } from "./numpy.ts";
@@ -81,7 +81,7 @@ measure("complex noise", noise, 15)
   const byModulation = (body: (modulation: Modulation) => Bodies) =>
     MODULATIONS.map((modulation) => [modulation, body(modulation)] as const);
   const indices = generator.integers(0, 1000, BITS / 10, "int32") as Int32Array, packed = packBits(bits);
-  const framed = writePackets(plane, bits, [BITS], 4096);
+  const framed = packetWriter(plane, [BITS], 4096)(bits);
   const copies = repeatBits(bits, 3), wrong = bits.map((bit, at) => at % 1009 === 0 ? 1 - bit : bit);
   const ours: Record<string, Record<"portable" | "native", number>> = Object.fromEntries(
     Object.entries<Bodies>({
@@ -102,12 +102,12 @@ measure("complex noise", noise, 15)
         native: () => own.failedBlocks(bits, wrong, 1024),
       },
       "packets of 4096 bits written": {
-        portable: () => writePackets(plane, bits, [BITS], 4096),
-        native: () => writePackets(own, bits, [BITS], 4096),
+        portable: () => packetWriter(plane, [BITS], 4096)(bits),
+        native: () => packetWriter(own, [BITS], 4096)(bits),
       },
       "packets of 4096 bits checked": {
-        portable: () => readPackets(plane, framed, [framed.length / 4224], 4224),
-        native: () => readPackets(own, framed, [framed.length / 4224], 4224),
+        portable: () => packetReader(plane, [framed.length / 4224], 4224).read(framed),
+        native: () => packetReader(own, [framed.length / 4224], 4224).read(framed),
       },
       ...Object.fromEntries(
         byModulation((modulation) => ({

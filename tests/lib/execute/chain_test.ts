@@ -133,6 +133,20 @@ function scrambledLink(bits: number, code: string, params: JsonObject, ...decode
   ]);
 }
 
+/** A link of CRC packets, of which some are lost. */
+function packetLink(items: number): StepSpec[] {
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: BITS, batch_size: items, seed: 5 }],
+    ["packets", "channel.packetize_crc32", { bits: "data.bits" }, { packet_payload_bits: 1000 }],
+    ["encoder", "channel.repetition_encoder", { bits: "packets.bits" }, { factor: 2 }],
+    ["modulator", "modulation.digital_modulate", { bits: "encoder.coded_bits" }, {}],
+    ["channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 10, seed: 9 }],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "channel.rx_symbols" }, {}],
+    ["decoder", "channel.repetition_decoder", { coded_bits: "demodulator.bits" }, {}],
+    ["check", "channel.crc32_check", { bits: "decoder.bits" }, { on_decode_failure: "report_outage" }],
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -220,6 +234,7 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
     "over a BCH code",
     scrambledLink(BITS, "bch", {}, ["decoder", "channel.bch_decoder", { llr: "descrambler.llr" }, {}]),
   ],
+  ["of packets, of three items", packetLink(3)],
 ];
 for (const [name, steps] of LINKS) {
   test(`a link ${name} has in blocks the rows and bytes of its steps one after another, kept or not`, async () => {

@@ -170,12 +170,19 @@ Deno.test("bits of a decoder stay in its chain where their metadata do not depen
   concatenated[2].inputs = { bits: "outer.coded_bits" };
   concatenated.pop();
   assert.deepEqual(await chainsOf(concatenated), { ...coded, outer: 0 });
+  const packets = codedLink("repetition", 4_000_000);
+  packets[4].inputs = { coded_bits: "demod.bits" };
+  packets[5].inputs!.candidate = "check.bits";
+  packets.splice(5, 0, { id: "check", op: "channel.crc32_check", inputs: { bits: "decoder.bits" } });
+  packets[1].inputs = { bits: "packets.bits" };
+  packets.splice(1, 0, { id: "packets", op: "channel.packetize_crc32", inputs: { bits: "data.bits" } });
+  assert.deepEqual(await chainsOf(packets), { ...coded, packets: 0, check: 0 });
 });
 
 Deno.test("the guide names the operations that work in blocks", () => {
   const guide = Deno.readTextFileSync(new URL("../../../docs/guides/tune_speed.md", import.meta.url));
   const section = /^## Long links\n([\s\S]*?)^## /m.exec(guide)![1];
-  const named = [...section.matchAll(/`([a-z]+\.[a-z_]+)`/g)].map(([, id]) => id).sort();
+  const named = [...section.matchAll(/`([a-z]+\.[a-z0-9_.]+)`/g)].map(([, id]) => id).sort();
   const declared = BUILTIN_OPERATIONS.filter(({ operation }) => operation.definition.streaming !== undefined);
   assert.deepEqual(named, declared.map(({ operation }) => operation.id).sort());
 });
