@@ -6,7 +6,7 @@ import { SvcError } from "../contract/error.ts";
 import { Thread } from "../numeric/parallel/thread.ts";
 import type { Digest } from "../contract/names.ts";
 import type { BundleJob } from "./bundle_files.ts";
-import { type StoreJob, storeFile } from "./contents.ts";
+import { storeFile, type StoreJob } from "./contents.ts";
 import {
   type FailedReply,
   type LoadedOperation,
@@ -18,8 +18,8 @@ import {
   type StoreTask,
   type Task,
   type WorkerReply,
-  writtenSize,
   type WrittenReply,
+  writtenSize,
   type WrittenStep,
 } from "./protocol.ts";
 
