@@ -20,7 +20,7 @@ import { defineOperation, float, type InputArtifact, type JsonObject, SvcError, 
 import { importanceWeights, SAMPLING, scalesNoise, WEIGHTS } from "../../lib/contract/importance.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
-import { ofdmBlocks, oneTap } from "./_ofdm.ts";
+import { oneTap } from "./_ofdm.ts";
 import {
   CHANNEL_DEFAULTS,
   checkCommon,
@@ -46,12 +46,10 @@ import {
 } from "../../lib/artifact/values.ts";
 import { PROFILE_MODELS, TDL_MODELS } from "../../lib/numeric/channel/delay_profile.ts";
 import { ndarray } from "../../lib/numeric/array/ndarray.ts";
-import { blockMemory } from "../../lib/numeric/array/shared_array.ts";
-import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { dataPlane, portableOnly } from "../_data_plane.ts";
 import { CHANNEL_MATERIALIZATIONS, checkBackend } from "./_materializations.ts";
 import { isMoving, MOTION_PARAMS, profileProblems } from "./_motion.ts";
-import { transmit } from "./_presets.ts";
+import { BLOCK_PRESETS, type BlockPreset, transmit, transmitBlocks } from "./_presets.ts";
 import { channelRecord, fadingUnit } from "./_record.ts";
 import { gridLayout } from "../_ofdm_grid.ts";
 import { sizeOfInput } from "../_same_shape.ts";
@@ -184,38 +182,30 @@ export default defineOperation({
     allows: (params) =>
       params.channel === "awgn"
         ? portableOnly(params) && !scalesNoise(params)
-        : isTapped(params) && !isMoving(params) && params.channel_state_mode === "none",
+        : inBlocks(params) && !isMoving(params) && params.channel_state_mode === "none",
     open({ inputs: { symbols: { metadata, length } }, params, generator, backend }) {
       checkBackend(params.channel, backend);
-      if (metadata.dtype !== "complex64") return null;
+      if (metadata.dtype !== "complex64" || !inBlocks(params)) return null;
       const settings: PresetSettings = presetSettings(params, 1), { noiseVariance, equalise } = settings;
-      if (isTapped(params)) checkGrid(metadata, settings);
+      if (OFDM_PRESETS.includes(params.channel)) checkGrid(metadata, settings);
+      if (params.channel === "flat_rayleigh" && params.fading_scope === "source_item") {
+        settings.fadingItems = sourceItemCounts(metadata, length);
+        if (settings.fadingItems === undefined) return null;
+      }
       const record = { ...channelRecord(params, backend, noiseVariance), ...fadingUnit(metadata, length, settings) };
       const form = { dtype: "complex64" as const, length, metadata: symbolMetadata(length, travel(metadata, record)) };
-      const end = () => ({ metrics: noiseMetrics(params, noiseVariance) });
       // Symbols are finite: they are checked block by block when they are made.
-      if (isTapped(params)) {
-        const { unit, send } = ofdmBlocks(length, params.channel, settings, generator);
-        const [beside, dtype] = equalise
-          ? ["noise_variance", "float32"] as const
-          : ["channel_gain", "complex64"] as const;
-        return {
-          arrays: { rx_symbols: { ...form, companions: { [beside]: { dtype, shape: [length] } } } },
-          unit: { symbols: unit },
-          next({ symbols: { data } }) {
-            const { symbols, gains, effectiveVariance } = send(data as Float32Array);
-            return { rx_symbols: symbols, [`rx_symbols.${beside}`]: (effectiveVariance ?? gains)! };
-          },
-          end,
-        };
-      }
-      const noise = new NoiseBlocks(generator, length, noiseVariance), memory = blockMemory(Float32Array);
+      const { unit = 1, send } = transmitBlocks(length, params.channel, settings, generator);
+      const beside = equalise ? "noise_variance" : "channel_gain", dtype = equalise ? "float32" : "complex64";
+      const companions = params.channel === "awgn" ? {} : { [beside]: { dtype, shape: [length] } as const };
       return {
-        arrays: { rx_symbols: form },
+        arrays: { rx_symbols: { ...form, companions } },
+        unit: { symbols: unit },
         next({ symbols: { data } }) {
-          return { rx_symbols: noise.add(data as Float32Array, memory(data.length)) };
+          const { symbols, gains = null, effectiveVariance = gains } = send(data as Float32Array);
+          return { rx_symbols: symbols, ...(effectiveVariance && { [`rx_symbols.${beside}`]: effectiveVariance }) };
         },
-        end,
+        end: () => ({ metrics: noiseMetrics(params, noiseVariance) }),
       };
     },
   },
@@ -257,9 +247,9 @@ export default defineOperation({
   },
 });
 
-/** Whether the preset has grids of taps, and no shadowing. */
-const isTapped = <P extends { channel: Preset }>(params: P): params is P & { channel: "ofdm_tdl" | "ofdm_cdl" } =>
-  params.channel === "ofdm_tdl" || params.channel === "ofdm_cdl";
+/** Whether the preset can send in blocks. */
+const inBlocks = <P extends { channel: Preset }>(params: P): params is P & { channel: BlockPreset } =>
+  BLOCK_PRESETS.some((preset) => preset === params.channel);
 
 /** Settings whose noise has the variance that is drawn: N0·scale². */
 function scaledNoise({ importance_scale: scale = 1 }: Sampling, settings: PresetSettings): PresetSettings {

@@ -9,6 +9,7 @@ export class NoiseBlocks {
   readonly #real: Generator;
   readonly #imaginary: Generator;
   readonly #scale: number;
+  readonly #count: number;
 
   /**
    * @param generator draws the real parts
@@ -21,6 +22,14 @@ export class NoiseBlocks {
     this.#real = generator;
     this.#imaginary = generator.copy();
     this.#imaginary.skipNormal(count);
+    this.#count = count;
+  }
+
+  /** A generator that continues after all values; none of them may have been taken. */
+  after(): Generator {
+    const generator = this.#imaginary.copy();
+    generator.skipNormal(this.#count);
+    return generator;
   }
 
   /** The next values, complex128 as those of `Generator.complexNormal64`. @param out receives interleaved parts */

@@ -20,12 +20,12 @@ const test = (name: string, fn: () => Promise<void>) =>
 const BITS = 400_003;
 
 /** A link of operations that work in blocks, with a step that does not among them. */
-function link(modulation: string, items = 1): StepSpec[] {
+function link(modulation: string, items = 1, channel: JsonObject = {}): StepSpec[] {
   const steps: StepSpec[] = [
     ["data", "source.random_bits", {}, { bit_count: BITS, batch_size: items, seed: 5 }],
     ["modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation }],
     ["relay", "test.relay", { bits: "data.bits" }],
-    ["channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 5, seed: 9 }],
+    ["channel", "wireless.channel", { symbols: "modulator.symbols" }, { snr_db: 5, seed: 9, ...channel }],
     ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "channel.rx_symbols" }],
     ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }],
   ];
@@ -185,7 +185,15 @@ for (const [modulation, items] of [["bpsk", 1], ["qpsk", 1], ["qam16", 3], ["qam
   });
 }
 
+const fadingLink = (...about: Parameters<typeof link>) => link(...about).filter(([id]) => id !== "relay");
+
 const LINKS: readonly [name: string, steps: StepSpec[]][] = [
+  ["over fading of symbols", fadingLink("qpsk", 1, { channel: "flat_rayleigh" })],
+  ["over fading of items", fadingLink("bpsk", 3, { channel: "flat_rayleigh", fading_scope: "source_item" })],
+  [
+    "over fading without its receiver",
+    checkedLink(200_001, "identity", 1000, { channel: "flat_rayleigh", receiver_processing: "none" }),
+  ],
   ["of several antennas", gridLink(400_003)],
   ["of several antennas, shorter than a block", gridLink(1001)],
   ["of several antennas, with grids longer than a block", gridLink(400_003, 2048)],
@@ -278,6 +286,14 @@ test("checkpoints and comparisons that fail or need whole arrays do so one after
     assert.deepEqual(warnings(blocks).filter((message) => message.startsWith("The chain")), [], step);
     assert.equal(blocks.status, step === "bits" ? "failed" : "completed");
   }
+});
+
+test("fading of items that are no whole symbols fails as the step does, without a warning", async () => {
+  const steps = fadingLink("qpsk", 3, { channel: "flat_rayleigh", fading_scope: "source_item" });
+  const chains = one(...steps.map(([id]) => id)), blocks = await execute(steps, { chains });
+  assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
+  assert.equal(blocks.failure?.code, "boundary_count_mismatch");
+  assert.deepEqual(warnings(blocks).filter((message) => message.startsWith("The chain")), []);
 });
 
 test("companions that the next step does not read let the steps run one after another", async () => {

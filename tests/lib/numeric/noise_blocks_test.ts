@@ -13,6 +13,9 @@ Deno.test("noise on blocks of symbols is the noise on all symbols, bit for bit",
     }
     assert.deepEqual(all, whole, `blocks of ${size}`);
   }
+  const drawn = Generator.seeded(7), after = new NoiseBlocks(drawn.copy(), 20_001, 0.3).after();
+  drawn.complexNormal(20_001, 0.3);
+  assert.deepEqual(after.random(3), drawn.random(3));
   assert.throws(() => new NoiseBlocks(Generator.seeded(7), 10, -1), RangeError);
 });
 
