@@ -1,5 +1,5 @@
 /** OFDM waveforms: samples complex64 [n]; the companion grid holds the transmitted elements complex64 [OFDM symbol, subcarrier]. */
-import { type InputArtifact, SvcError } from "./api.ts";
+import { type InputArtifact, type JsonObject, SvcError } from "./api.ts";
 import { artifactKind } from "../lib/contract/kinds.ts";
 import { metadataNumber, symbolsOf } from "../lib/artifact/values.ts";
 
@@ -14,8 +14,14 @@ export const WAVEFORM = artifactKind("channel.waveform.complex_numpy", {
 
 /** A waveform with its layout. @throws SvcError for metadata or a number of samples that do not fit */
 export function readWaveform(input: InputArtifact) {
+  const samples = symbolsOf(input);
+  return { samples, layout: waveformLayout(input.metadata, samples.length / 2) };
+}
+
+/** The layout of a waveform of `count` samples. @throws SvcError for metadata that do not fit */
+export function waveformLayout(metadata: JsonObject, count: number) {
   const read = (key: keyof typeof WAVEFORM.metadata): number => {
-    const value = metadataNumber(input.metadata, key);
+    const value = metadataNumber(metadata, key);
     if (value !== undefined && Number.isSafeInteger(value) && value >= 0) return value;
     throw new SvcError("boundary_value_invalid", `Cannot read the waveform: the metadata ${key} is not a count`);
   };
@@ -27,12 +33,13 @@ export function readWaveform(input: InputArtifact) {
     rows: read("ofdm_symbol_count"),
     symbolCount: read("symbol_count"),
   };
-  const samples = symbolsOf(input), expected = layout.rows * (layout.fftSize + layout.cpLength) * layout.oversampling;
-  if (samples.length !== 2 * expected) {
+  const samplesPerRow = (layout.fftSize + layout.cpLength) * layout.oversampling,
+    expected = layout.rows * samplesPerRow;
+  if (count !== expected) {
     throw new SvcError(
       "boundary_count_mismatch",
-      `Cannot read a waveform of ${samples.length / 2} samples: ${expected} are expected`,
+      `Cannot read a waveform of ${count} samples: ${expected} are expected`,
     );
   }
-  return { samples, layout };
+  return { ...layout, samplesPerRow };
 }

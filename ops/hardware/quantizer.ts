@@ -10,9 +10,10 @@
  */
 import { defineOperation, float, type Metrics, z } from "../api.ts";
 import { energy, errorEnergy, quantize } from "../../lib/numeric/link/front_end.ts";
+import { SIGNAL_COMPANIONS } from "../_altered_blocks.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
-import { samplesOf, SIGNAL_PORTS, signalWith } from "./_signal.ts";
+import { samplesOf, SIGNAL_PORTS, signalInBlocks, signalWith } from "./_signal.ts";
 
 export default defineOperation({
   id: "hardware.quantizer",
@@ -29,13 +30,30 @@ export default defineOperation({
   ...numpyWithTwin("surrogate", "Straight through inside the clipping level, zero outside"),
   outputMetadataGuarantees: { signal: { from: "signal", keys: ["quantizer"] } },
   estimate: (_params, { signal }) => ({ signal: sizeOfInput(signal, "complex64") }),
+  streaming: {
+    companions: SIGNAL_COMPANIONS,
+    // The rms is known after the last sample.
+    allows: ({ scale }) => scale === "absolute",
+    open({ inputs: { signal }, params: { bits, clip_value: clip } }) {
+      let power = 0, error = 0;
+      const stream = signalInBlocks(signal, { quantizer: { bits, clip_value: float(clip) } }, (x) => {
+        const y = quantize(x, bits, clip);
+        power = energy(x, power);
+        error = errorEnergy(x, y, error);
+        return y;
+      });
+      return stream && { ...stream, end: () => ({ metrics: sqnr(power, error) }) };
+    },
+  },
   run({ inputs, params }) {
     const x = samplesOf(inputs.signal), power = energy(x), rms = Math.sqrt(power / x.length);
     // Without power no rms exists: the clipping level is then that of an amplitude.
     const clip = params.scale === "rms" && power > 0 ? params.clip_value * rms : params.clip_value;
     const y = quantize(x, params.bits, clip), error = errorEnergy(x, y);
-    const metrics: Metrics = power > 0 && error > 0 ? { "hardware.sqnr_db": 10 * Math.log10(power / error) } : {};
     const facts = { bits: params.bits, clip_value: float(clip) };
-    return { outputs: { signal: signalWith(inputs.signal, y, { quantizer: facts }) }, metrics };
+    return { outputs: { signal: signalWith(inputs.signal, y, { quantizer: facts }) }, metrics: sqnr(power, error) };
   },
 });
+
+const sqnr = (power: number, error: number): Metrics =>
+  power > 0 && error > 0 ? { "hardware.sqnr_db": 10 * Math.log10(power / error) } : {};

@@ -5,9 +5,10 @@
  * Shapes: rx_symbols complex64 [n] -> rx_symbols complex64 [n].
  */
 import { RX_SYMBOLS } from "../../lib/contract/kinds.ts";
-import { defineOperation, float, shownIn, z } from "../api.ts";
-import { companionsOf, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
-import { impairIq } from "../../lib/numeric/link/iq_imbalance.ts";
+import { defineOperation, float, type JsonObject, shownIn, z } from "../api.ts";
+import { companionsOf, symbolMetadata, symbolsArtifact, symbolsOf, travel } from "../../lib/artifact/values.ts";
+import { impairIq, type IqImbalance } from "../../lib/numeric/link/iq_imbalance.ts";
+import { alteredInBlocks, SIGNAL_COMPANIONS } from "../_altered_blocks.ts";
 import { executed, exported } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
 
@@ -44,11 +45,22 @@ export default defineOperation({
   },
   estimate: (_params, { rx_symbols }) => ({ rx_symbols: sizeOfInput(rx_symbols, "complex64") }),
   twin: true,
-  run({ inputs, params }) {
-    const symbols = symbolsOf(inputs.rx_symbols);
-    const impaired = impairIq(symbols, params);
-    const settings = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, float(value)]));
-    const metadata = travel(inputs.rx_symbols.metadata, { receiver_iq_imbalance: settings });
-    return { outputs: { rx_symbols: symbolsArtifact(impaired, metadata, companionsOf(inputs.rx_symbols)) } };
+  streaming: {
+    companions: SIGNAL_COMPANIONS,
+    open: ({ inputs: { rx_symbols: input }, params }) =>
+      alteredInBlocks("rx_symbols", input, {
+        metadata: symbolMetadata(input.length, impairedMetadata(input.metadata, params)),
+        alter: (symbols) => impairIq(symbols, params),
+      }),
+  },
+  run({ inputs: { rx_symbols: input }, params }) {
+    const impaired = impairIq(symbolsOf(input), params);
+    const metadata = impairedMetadata(input.metadata, params);
+    return { outputs: { rx_symbols: symbolsArtifact(impaired, metadata, companionsOf(input)) } };
   },
 });
+
+function impairedMetadata(metadata: JsonObject, params: IqImbalance): JsonObject {
+  const settings = Object.fromEntries(Object.entries(params).map(([key, value]) => [key, float(value)]));
+  return travel(metadata, { receiver_iq_imbalance: settings });
+}

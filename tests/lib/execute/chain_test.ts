@@ -147,6 +147,30 @@ function packetLink(items: number): StepSpec[] {
   ]);
 }
 
+/** A link over front ends whose symbols have companions; items have phases of their own. */
+function frontEndLink(bits: number): StepSpec[] {
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: bits, batch_size: 3, seed: 5 }],
+    ["modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation: "bpsk" }],
+    ["dac", "hardware.quantizer", { signal: "modulator.symbols" }, { bits: 4 }],
+    ["channel", "wireless.channel", { symbols: "dac.signal" }, { channel: "flat_rayleigh", snr_db: 9, seed: 9 }],
+    ["mixer", "hardware.receiver_iq_imbalance", { rx_symbols: "channel.rx_symbols" }, {}],
+    ["oscillator", "wireless.carrier_phase_impairment", { rx_symbols: "mixer.rx_symbols" }, { seed: 3 }],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "oscillator.rx_symbols" }, {}],
+    ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }],
+  ]);
+}
+
+/** A link of several antennas whose grids the phase noise turns. */
+function turnedGridLink(bits: number): StepSpec[] {
+  const [data, modulator, channel, [detector, op, inputs], ber] = gridLink(bits);
+  return withDefaults([
+    ...[data, modulator, channel],
+    ["oscillator", "hardware.phase_noise", { signal: "channel.rx_grid" }, { cp_length: 2, seed: 3 }],
+    ...[[detector, op, { ...inputs, rx_grid: "oscillator.signal" }, {}] as StepSpec, ber],
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -190,6 +214,8 @@ const fadingLink = (...about: Parameters<typeof link>) => link(...about).filter(
 const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["over fading of symbols", fadingLink("qpsk", 1, { channel: "flat_rayleigh" })],
   ["over fading of items", fadingLink("bpsk", 3, { channel: "flat_rayleigh", fading_scope: "source_item" })],
+  ["over front ends", frontEndLink(100_001)],
+  ["of several antennas with phase noise", turnedGridLink(50_001)],
   [
     "over fading without its receiver",
     checkedLink(200_001, "identity", 1000, { channel: "flat_rayleigh", receiver_processing: "none" }),
