@@ -37,8 +37,8 @@ import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS, REPORT } from "../../
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { notExported } from "../_backends.ts";
 import { checkDigest } from "../_file_digest.ts";
-import { blockwise, encoding } from "./_blockwise.ts";
-import { LEAST_CODED_BYTES, valuesOf } from "./_nr_ldpc.ts";
+import { blockwise, encoding, LEAST_BYTES } from "./_blockwise.ts";
+import { valuesOf } from "./_nr_ldpc.ts";
 
 /** A code of one size. */
 export interface BlockCode {
@@ -158,7 +158,6 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
       return { coded_bits: [["uint8", Math.ceil(shape[0] / size) * sent]] };
     },
     ...blockwise("bits", "coded_bits", "uint8", {
-      least: LEAST_CODED_BYTES,
       allows: (params) => fileOf(params as z.output<Params>) === undefined,
       async begin(stream, params: object, { files }) {
         const code = await readCode(params as z.output<Params>, files), { size, sent, metrics } = code;
@@ -232,7 +231,7 @@ export function blockCode<Params extends z.ZodObject, Code extends BlockCode, Ch
     estimate: (_params, { llr: { bytes } }) => ({ bits: bytes, ...(soft ? { payload_llr: 4 * bytes } : {}) }),
     importance: "block",
     streaming: {
-      least: LEAST_CODED_BYTES,
+      least: LEAST_BYTES,
       late: detects ? ["bits", ...(soft ? ["payload_llr"] : []), "report"] : ["report"],
       async open({ inputs: { llr }, params }) {
         const stream = await readStream(llr.metadata), unit = { llr: stream?.code.sent ?? 1 };

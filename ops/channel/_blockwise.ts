@@ -16,6 +16,9 @@ import { valuesOf } from "./_nr_ldpc.ts";
 import { itemsInBlocks } from "./_serial.ts";
 
 const ARRAYS = { uint8: Uint8Array, float32: Float32Array };
+/** Least outputs of links that work in blocks with these operations; shorter ones keep the files of whole arrays that they had. */
+export const LEAST_BYTES = 2 ** 25;
+
 /** Bits, or log-likelihood ratios. */
 type Dtypes = { uint8: Uint8Array; float32: Float32Array };
 
@@ -41,7 +44,7 @@ interface Context<Port extends string, Params> {
 }
 
 interface Way<Data, Params> {
-  /** As of {@link Streaming}; native kernels never work in blocks. */
+  /** As of a stream; native kernels never work in blocks. */
   least?: number;
   allows?(params: Params): boolean;
   /** Begins a stream. Chains have no files, and no other inputs. */
@@ -63,14 +66,14 @@ export function blockwise<Port extends string, Out extends string, Dtype extends
   port: Port,
   output: Out,
   dtype: Dtype,
-  { least, allows, begin }: Way<Dtypes[Dtype], Params>,
+  { least = LEAST_BYTES, allows, begin }: Way<Dtypes[Dtype], Params>,
 ) {
   type Data = Dtypes[Dtype];
   const Elements = ARRAYS[dtype] as unknown as new (length: number) => Data;
   const planeOf = (context: Context<Port, Params>) => dataPlane(context as unknown as Parameters<typeof dataPlane>[0]);
   return {
     streaming: {
-      ...(least === undefined ? {} : { least }),
+      least,
       allows: (params: Params) =>
         portableOnly(params as Parameters<typeof portableOnly>[0]) && (allows?.(params) ?? true),
       async open(

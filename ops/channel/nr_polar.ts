@@ -22,7 +22,7 @@ import {
   polarCode,
 } from "../../lib/numeric/coding/polar/code.ts";
 import { BITS, CODED_BITS, FRAMED_BITS, LLR, PAYLOAD_BITS, REPORT } from "../../lib/contract/kinds.ts";
-import { blockwise, encoding } from "./_blockwise.ts";
+import { blockwise, encoding, LEAST_BYTES } from "./_blockwise.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
 import { lostBlocks } from "../../lib/artifact/weighted_rate.ts";
 import { CHECK_NODES } from "../../lib/numeric/coding/polar/list_reference.ts";
@@ -30,8 +30,6 @@ import { notExported } from "../_backends.ts";
 import { valuesOf } from "./_nr_ldpc.ts";
 
 const NR_POLAR_KEY = "nr_polar";
-/** Least outputs of links that work in blocks; shorter ones keep the files of whole arrays that they had. */
-const LEAST_CHAIN_BYTES = 2 ** 25;
 
 const describeStream = ({ code, rnti, blockCount, paddingBits, itemCounts }: PolarStream): JsonObject => ({
   message_type: code.messageType,
@@ -138,7 +136,6 @@ const nrPolarEncoder = defineOperation({
     coded_bits: [["uint8", Math.ceil(shape[0] / payload_bits) * coded_bits]],
   }),
   ...blockwise("bits", "coded_bits", "uint8", {
-    least: LEAST_CHAIN_BYTES,
     async begin(stream, { message_type, payload_bits: size, coded_bits: sent, rnti }: EncoderParams) {
       const { encodePolar } = await import("../../lib/numeric/coding/polar/encoder.ts");
       const code = polarCode(message_type, size, sent);
@@ -217,7 +214,7 @@ const nrPolarDecoder = defineOperation({
   estimate: (_params, { llr: { bytes } }) => ({ bits: bytes / 4 }),
   importance: "block",
   streaming: {
-    least: LEAST_CHAIN_BYTES,
+    least: LEAST_BYTES,
     late: ["bits", "report"],
     async open({ inputs: { llr }, params }) {
       const stream = readStream(llr.metadata), sent = stream.code.codedBits;

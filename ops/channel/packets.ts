@@ -28,7 +28,7 @@ import {
   packetReader,
   packetWriter,
 } from "./_crc_packets.ts";
-import { blockwise } from "./_blockwise.ts";
+import { blockwise, LEAST_BYTES } from "./_blockwise.ts";
 import { BITS, DEMOD_BITS, FRAMED_BITS, PAYLOAD_BITS, PAYLOAD_OR_BITS } from "../../lib/contract/kinds.ts";
 import { joinBytes } from "../../lib/artifact/join_bytes.ts";
 import { declareUnit, rateCounts, successes } from "../../lib/artifact/statistical_unit.ts";
@@ -143,6 +143,7 @@ const crc32Check = defineOperation({
   },
   nativeKernels: true,
   streaming: {
+    least: LEAST_BYTES,
     allows: portableOnly,
     late: ["bits"],
     async open(context) {
