@@ -109,9 +109,11 @@ function estimateSteps(
   const chains = chained === undefined
     ? chainsOf(steps, sizes)
     : new Map([...chainsOf(steps, sizes, 0)].filter(([id]) => chained.has(id)));
-  const per_step = whole.map((row) => {
-    const chain = chains.get(row.step_id);
-    return chain === undefined ? row : { ...row, memory_bytes: CHAINED_STEP_BYTES, chain };
+  const per_step = whole.map((row, index) => {
+    const chain = chains.get(row.step_id), { late = [] } = steps[index].registered.operation.definition.streaming ?? {};
+    // Outputs that are complete at the end of a chain are in memory until then, and become files there.
+    const held = 2 * late.reduce((sum, port) => sum + sizes.get(`${row.step_id}.${port}`)!.bytes, 0);
+    return chain === undefined ? row : { ...row, memory_bytes: bounded(CHAINED_STEP_BYTES + held), chain };
   });
   const resources = {
     memory_bytes: Math.max(0, ...per_step.map(({ memory_bytes }) => memory_bytes)),

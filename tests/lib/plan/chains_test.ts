@@ -179,6 +179,14 @@ Deno.test("bits of a decoder stay in its chain where their metadata do not depen
   assert.deepEqual(await chainsOf(packets), { ...coded, packets: 0, check: 0 });
 });
 
+Deno.test("the memory of a chain has the bits that a decoder gives at its end", async () => {
+  const memoryOf = async (code: string) =>
+    (await planned(codedLink(code, 40_000_000))).plan.resources.per_step.find(({ step_id }) => step_id === "decoder")!
+      .memory_bytes;
+  assert.ok(await memoryOf("bch") > 2 * 40_000_000);
+  assert.ok(await memoryOf("convolutional") < 2 ** 25);
+});
+
 Deno.test("the guide names the operations that work in blocks", () => {
   const guide = Deno.readTextFileSync(new URL("../../../docs/guides/tune_speed.md", import.meta.url));
   const section = /^## Long links\n([\s\S]*?)^## /m.exec(guide)![1];
