@@ -32,6 +32,7 @@ const FILES = [
   "tests/lib/adapter/python/hostile_test.ts",
   "tests/lib/capture/twins_test.ts",
   "tests/lib/exchange/exchange_test.ts",
+  "tests/lib/execute/random_chains_test.ts",
   "tests/lib/http/names_test.ts",
   "tests/lib/http/storage_test.ts",
   "tests/lib/http/validation_test.ts",

@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
-import { materialise } from "../../../lib/conformance/run_operation.ts";
 import { sha256Hex } from "../../../lib/contract/hash.ts";
 import type { JsonObject } from "../../../lib/contract/value.ts";
 import { createCancellation } from "../../../lib/execute/cancellation.ts";
 import { stagingPaths } from "../../../lib/execute/staging.ts";
-import { BUILTIN_OPERATIONS } from "../../../ops/index.ts";
 import { WorkerPool } from "../../../lib/execute/pool.ts";
+import { apart as apartOn, outcomeOf, withDefaults } from "./chains.ts";
 import { execute as executeWith, type Executed, type StepSpec } from "./execution.ts";
 
 /** The threads of all tests of this file: a thread loads every operation when it starts. */
@@ -30,11 +29,6 @@ function link(modulation: string, items = 1, channel: JsonObject = {}): StepSpec
     ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }],
   ];
   return withDefaults(steps);
-}
-
-function withDefaults(steps: StepSpec[]): StepSpec[] {
-  const schemas = new Map(BUILTIN_OPERATIONS.map(({ operation: { id, contract } }) => [id, contract.params_schema]));
-  return steps.map(([id, op, inputs, params]) => [id, op, inputs, materialise(schemas.get(op) ?? {}, params)]);
 }
 
 /** A link over grids whose last one is incomplete; the blocks of its steps differ in size. */
@@ -174,19 +168,7 @@ function turnedGridLink(bits: number): StepSpec[] {
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
-/** Runs the steps of chains one after another: each is alone in a chain, whose arrays have the form of blocks. */
-const apart = (steps: StepSpec[], chains: Record<string, number>) =>
-  execute(steps, { chains: Object.fromEntries(Object.keys(chains).map((id, number) => [id, number])) });
-
-/** Rows by step without times, and digests of the files. */
-function outcomeOf({ status, failure, error, rows, files }: Executed) {
-  const plain = rows.map(({ metadata: { timing: _, ...metadata }, metrics, ...row }) => {
-    const { "timing.step.wall_time_s": __, ...counted } = metrics;
-    return { ...row, metadata, metrics: counted };
-  });
-  const digests = Object.entries(files).map(([path, bytes]) => [path, sha256Hex(bytes)]);
-  return { status, failure, error, rows: new Map(plain.map((row) => [row.id, row])), digests };
-}
+const apart = (steps: StepSpec[], chains: Record<string, number>) => apartOn(steps, chains, { pool });
 
 const warnings = ({ events }: Executed) => events.filter(({ level }) => level !== "info").map(({ message }) => message);
 
