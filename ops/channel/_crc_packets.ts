@@ -35,35 +35,48 @@ export function packetCount(itemBits: number, payloadBits: number): number {
   return Math.max(1, Math.ceil(itemBits / payloadBits));
 }
 
-/** Frames consecutive source items, whose bits are given part by part; each call returns the packets that are complete. */
+/**
+ * Frames consecutive source items, whose bits are given part by part.
+ * @returns what makes the packets that are complete with the next part, in memory with any contents
+ */
 export function packetWriter(
   kernels: DataPlane,
   itemCounts: readonly number[],
   payloadBits: number,
-): (bits: Uint8Array) => Uint8Array {
-  const packet = new Uint8Array((PACKET_OVERHEAD_BITS + payloadBits) / 8), view = new DataView(packet.buffer);
+): (bits: Uint8Array, memory: (length: number) => Uint8Array) => Uint8Array {
+  const totalBits = PACKET_OVERHEAD_BITS + payloadBits, packet = new Uint8Array(totalBits / 8);
+  const view = new DataView(packet.buffer);
   let item = 0, offset = 0, rest = new Uint8Array(0);
-  return (bits) => {
-    const given = rest.length === 0 ? bits : joinBytes([rest, bits]), packets: Uint8Array[] = [];
-    let at = 0;
-    while (item < itemCounts.length) {
-      const length = Math.min(payloadBits, itemCounts[item] - offset), last = offset + length === itemCounts[item];
-      if (at + length > given.length) break;
+  /** Bits of the next packet; beyond all bits after the last one. */
+  const lengthOf = (item: number, offset: number) =>
+    item === itemCounts.length ? Infinity : Math.min(payloadBits, itemCounts[item] - offset);
+  return (bits, memory) => {
+    const given = rest.length === 0 ? bits : joinBytes([rest, bits]);
+    let count = 0, at = 0, length: number;
+    for (let i = item, from = offset; at + (length = lengthOf(i, from)) <= given.length; count++) {
+      at += length;
+      from += length;
+      if (from === itemCounts[i]) [i, from] = [i + 1, 0];
+    }
+    const framed = memory(count * totalBits);
+    at = 0;
+    for (let index = 0; index < count; index++) {
+      length = lengthOf(item, offset);
       packet.fill(0);
       view.setUint8(0, VERSION);
-      view.setUint8(1, last ? LAST_PACKET_FLAG : 0);
+      view.setUint8(1, offset + length === itemCounts[item] ? LAST_PACKET_FLAG : 0);
       view.setUint32(2, item);
       view.setUint32(6, offset);
       view.setUint16(10, length);
       packet.set(kernels.packBits(given.subarray(at, at + length)), HEADER_BITS / 8);
       view.setUint32(packet.length - 4, kernels.crc32(packet.subarray(0, -4)));
-      packets.push(kernels.unpackBits(packet));
+      framed.set(kernels.unpackBits(packet), index * totalBits);
       at += length;
-      if (last) item++;
-      offset = last ? 0 : offset + length;
+      offset += length;
+      if (offset === itemCounts[item]) [item, offset] = [item + 1, 0];
     }
     rest = given.slice(at);
-    return joinBytes(packets);
+    return framed;
   };
 }
 

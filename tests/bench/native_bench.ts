@@ -81,7 +81,7 @@ measure("complex noise", noise, 15)
   const byModulation = (body: (modulation: Modulation) => Bodies) =>
     MODULATIONS.map((modulation) => [modulation, body(modulation)] as const);
   const indices = generator.integers(0, 1000, BITS / 10, "int32") as Int32Array, packed = packBits(bits);
-  const framed = packetWriter(plane, [BITS], 4096)(bits);
+  const framed = packetWriter(plane, [BITS], 4096)(bits, (length) => new Uint8Array(length));
   const copies = repeatBits(bits, 3), wrong = bits.map((bit, at) => at % 1009 === 0 ? 1 - bit : bit);
   const ours: Record<string, Record<"portable" | "native", number>> = Object.fromEntries(
     Object.entries<Bodies>({
@@ -102,8 +102,8 @@ measure("complex noise", noise, 15)
         native: () => own.failedBlocks(bits, wrong, 1024),
       },
       "packets of 4096 bits written": {
-        portable: () => packetWriter(plane, [BITS], 4096)(bits),
-        native: () => packetWriter(own, [BITS], 4096)(bits),
+        portable: () => packetWriter(plane, [BITS], 4096)(bits, (length) => new Uint8Array(length)),
+        native: () => packetWriter(own, [BITS], 4096)(bits, (length) => new Uint8Array(length)),
       },
       "packets of 4096 bits checked": {
         portable: () => packetReader(plane, [framed.length / 4224], 4224).read(framed),

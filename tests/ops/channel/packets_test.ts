@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { crc32 } from "node:zlib";
 import packets from "../../../ops/channel/packets.ts";
 import { packBits, unpackBits } from "../../../lib/numeric/array/bit_packing.ts";
+import { packetReader, packetWriter } from "../../../ops/channel/_crc_packets.ts";
+import { dataPlane } from "../../../ops/_data_plane.ts";
 import { bitsInput, payloadInput, someBits } from "../inputs.ts";
 import { outputOf, refuses, runOperation } from "../harness.ts";
 
@@ -40,6 +42,27 @@ Deno.test("headers count items, offsets and valid lengths; only the last packet 
   });
   assert.deepEqual(headers, [[0, 0, 0, 8], [0, 0, 8, 8], [1, 0, 16, 2], [1, 1, 0, 0], [1, 2, 0, 3]]);
   assert.deepEqual(result.outputs.bits.metadata.source_item_counts, [408, 136, 136]);
+});
+
+Deno.test("packets are the same whatever the parts are in which their bits are given and received", async () => {
+  const items = [18, 0, 3, 40, 0],
+    bits = someBits(61),
+    kernels = await dataPlane({
+      params: { data_plane_backend: "python_numpy" },
+      backend: "python",
+    });
+  const framedIn = (size: number) => {
+    const write = packetWriter(kernels, items, 16), framed: number[] = [];
+    for (let at = 0; at < bits.length; at += size) {
+      framed.push(...write(bits.subarray(at, at + size), (length) => new Uint8Array(length).fill(9)));
+    }
+    return Uint8Array.from(framed);
+  };
+  const whole = framedIn(bits.length), { items: received, read } = packetReader(kernels, [2, 1, 1, 3, 1], 144);
+  for (const size of [1, 5, 17, 60]) assert.deepEqual(framedIn(size), whole);
+  for (let at = 0; at < whole.length; at += 288) read(whole.subarray(at, at + 288));
+  assert.deepEqual(received.map(({ lost }) => lost), [[0, 0], [0], [0], [0, 0, 0], [0]]);
+  assert.deepEqual(received.flatMap(({ bestEffort }) => bestEffort).flatMap((part) => [...part]), [...bits]);
 });
 
 Deno.test("framing and checking are inverse for odd sizes, item boundaries and both versions", async () => {
