@@ -1,7 +1,8 @@
 /** Signals in blocks whose samples an operation changes one by one, while companion arrays stay. */
 import type { JsonObject, OperationStream } from "./api.ts";
 import type { StreamInput } from "../lib/contract/operation.ts";
-import { elementCount } from "../lib/numeric/array/ndarray.ts";
+import { checkSymbols } from "../lib/artifact/boundary.ts";
+import { elementCount, type NdArray } from "../lib/numeric/array/ndarray.ts";
 import { SYMBOL_COMPANIONS } from "./_noise_variance.ts";
 
 /** Companions of signals in blocks: those of symbols, and the grid of a waveform. */
@@ -29,10 +30,11 @@ export function alteredInBlocks<Port extends string>(
   return {
     arrays: { [port]: { dtype, length, shape, companions, metadata } },
     unit: { [port]: unit },
-    next: (blocks: Readonly<Record<string, { data: unknown }>>) => ({
-      [port]: alter(blocks[port].data as Float32Array),
+    // Only some kinds are finite.
+    next: (blocks: Readonly<Record<string, NdArray>>) => ({
+      [port]: alter(checkSymbols(blocks[port])),
       ...Object.fromEntries(
-        Object.keys(companions).map((name) => [`${port}.${name}`, blocks[`${port}.${name}`].data as Float32Array]),
+        Object.keys(companions).map((name) => [`${port}.${name}`, blocks[`${port}.${name}`].data]),
       ),
     }),
   };

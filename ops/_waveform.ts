@@ -12,6 +12,9 @@ export const WAVEFORM = artifactKind("channel.waveform.complex_numpy", {
   symbol_count: "count",
 });
 
+/** Least bytes of chains of waveforms: shorter ones need no more memory than the chain that a plan counts. */
+export const LEAST_WAVEFORM_BYTES = 2 ** 24;
+
 /** A waveform with its layout. @throws SvcError for metadata or a number of samples that do not fit */
 export function readWaveform(input: InputArtifact) {
   const samples = symbolsOf(input);

@@ -91,14 +91,19 @@ function positive(metadata: JsonObject, key: string, attempt: string): number {
 export function ofdmStateArtifact(state: OfdmState, metadata: JsonObject = {}): OutputArtifact {
   return {
     array: ndarray("complex64", state.h, [state.grids, state.symbols, state.subcarriers, ...state.antennas ?? []]),
-    metadata: travel(metadata, {
-      noise_variance: float(state.noiseVariance),
-      average_power_budget: float(state.averagePowerBudget),
-      grid_count: state.grids,
-      num_ofdm_symbols: state.symbols,
-      ofdm_fft_size: state.subcarriers,
-    }, ITEM_KEYS),
+    metadata: ofdmStateMetadata(state, metadata),
   };
+}
+
+/** The metadata of {@link ofdmStateArtifact}. */
+export function ofdmStateMetadata(state: Omit<OfdmState, "h">, metadata: JsonObject = {}) {
+  return travel(metadata, {
+    noise_variance: float(state.noiseVariance),
+    average_power_budget: float(state.averagePowerBudget),
+    grid_count: state.grids,
+    num_ofdm_symbols: state.symbols,
+    ofdm_fft_size: state.subcarriers,
+  }, ITEM_KEYS);
 }
 
 /**

@@ -233,7 +233,8 @@ async function checkStreaming(operation: Operation, cases: readonly ConformanceC
   for (const item of cases) {
     const inputs = await item.inputs?.() ?? {};
     const { inputs: required = {}, streaming } = operation.definition;
-    if (Object.keys(inputs).some((port) => !(port in required) && !streaming!.whole?.includes(port))) continue;
+    const readable = [...Object.keys(required), ...streaming!.whole ?? [], ...streaming!.optional ?? []];
+    if (Object.keys(inputs).some((port) => !readable.includes(port))) continue;
     const whole = await runOperation(operation, { inputs, params: item.params as JsonObject });
     const blocks = await runInBlocks(operation, whole.params, inputs);
     if (blocks === null) continue;

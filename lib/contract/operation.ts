@@ -353,6 +353,8 @@ export interface Streaming<In extends Ports, Params extends z.ZodObject> {
   allows?(params: z.output<Params>): boolean;
   /** Inputs that it reads before the first block, optional ones included: outputs that are complete by then. */
   whole?: readonly string[];
+  /** Optional inputs that arrive in blocks. */
+  optional?: readonly string[];
   /** Companions that its inputs may have; with others, steps run one after another. */
   companions?: readonly string[];
   /** Outputs that are complete after the last block only: steps that read them are in no chain with this one. */

@@ -39,7 +39,8 @@ export function chainsOf(
     const outputs = Object.keys(definition.outputs).map((port) => sizes.get(`${step.id}.${port}`)!.bytes);
     if (outputs.some((bytes) => bytes >= MAX_ARCHIVE_BYTES) || without.has(step.id)) continue;
     if (streaming === undefined || !threadSafe || !(streaming.allows?.(plainParams(params)) ?? true)) continue;
-    if (Object.keys(optionalInputs).some((port) => port in step.inputs && !streaming.whole?.includes(port))) continue;
+    const readable = [...streaming.whole ?? [], ...streaming.optional ?? []];
+    if (Object.keys(optionalInputs).some((port) => port in step.inputs && !readable.includes(port))) continue;
     const producers = Object.values(step.inputs)
       .map((source) => late.has(source) ? undefined : chainOf.get(source.split(".")[0]));
     if (producers.includes(undefined)) continue;

@@ -21,17 +21,28 @@
 import { OFDM_STATE, RX_SYMBOLS } from "../../lib/contract/kinds.ts";
 import { defineOperation, float, type InputArtifact, type JsonObject, type Metrics, SvcError, z } from "../api.ts";
 import { ofdmStateOf } from "../../lib/artifact/ofdm_state.ts";
-import { metadataNumber, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
+import { checkSymbols } from "../../lib/artifact/boundary.ts";
+import { metadataNumber, symbolMetadata, symbolsArtifact, travel } from "../../lib/artifact/values.ts";
 import { type NdArray, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { firstActive, ofdmElements, precode } from "../../lib/numeric/link/ofdm_waveform.ts";
 import { mean } from "../../lib/numeric/scores/statistics.ts";
 import { interpolatePhase, unwrap } from "../../lib/numeric/link/phase_tracking.ts";
+import type { StreamedArray, StreamInput } from "../../lib/contract/operation.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { hasRoom, PTRS_KEY, ptrsOf, readPtrs } from "../_precoded_ptrs.ts";
-import { readWaveform, WAVEFORM } from "../_waveform.ts";
+import { LEAST_WAVEFORM_BYTES, readWaveform, WAVEFORM, waveformLayout } from "../_waveform.ts";
 
 const LAYOUT_KEYS = [...Object.keys(WAVEFORM.metadata), "symbols_per_grid", "transform_precoding", PTRS_KEY];
 const LEAST_GAIN = 1e-12, ERASED_VARIANCE = 1e12;
+
+const PARAMS = z.strictObject({
+  receiver_cp_offset: z.int().min(0).max(8192).default(0)
+    .describe("samples by which the window starts inside the prefix"),
+  equalize: z.enum(["none", "zf"]).default("none").describe("zf divides by the gains of the wired state"),
+  phase_compensation: z.enum(["none", "pilots"]).optional()
+    .describe("pilots turns symbols back by the phase of ptrs_groups of modulation.ofdm_waveform; default none"),
+});
+type Params = z.output<typeof PARAMS>;
 
 export default defineOperation({
   id: "demodulation.ofdm_receive",
@@ -40,13 +51,7 @@ export default defineOperation({
   inputs: { waveform: [WAVEFORM] },
   optionalInputs: { state: [OFDM_STATE] },
   outputs: { rx_symbols: RX_SYMBOLS },
-  params: z.strictObject({
-    receiver_cp_offset: z.int().min(0).max(8192).default(0)
-      .describe("samples by which the window starts inside the prefix"),
-    equalize: z.enum(["none", "zf"]).default("none").describe("zf divides by the gains of the wired state"),
-    phase_compensation: z.enum(["none", "pilots"]).optional()
-      .describe("pilots turns symbols back by the phase of ptrs_groups of modulation.ofdm_waveform; default none"),
-  }),
+  params: PARAMS,
   ...numpyWithTwin("full", "A linear map"),
   outputMetadataGuarantees: { rx_symbols: { from: "waveform", keys: ["boundary_contract", "symbol_count"] } },
   estimate: (_params, { waveform: { bytes } }) => ({ rx_symbols: 1.5 * bytes }),
@@ -58,46 +63,120 @@ export default defineOperation({
         hint: "Wire state, or set equalize to none",
       }]
       : [],
-  run({ inputs, params }) {
-    const { samples, layout } = readWaveform(inputs.waveform),
-      { fftSize: size, cpLength, oversampling, active, rows } = layout;
-    if (params.receiver_cp_offset > cpLength) {
-      throw new SvcError(
-        "params_conflict",
-        `Cannot start ${params.receiver_cp_offset} samples inside a prefix of ${cpLength}`,
-        { hint: `Set receiver_cp_offset to ${cpLength} or less` },
-      );
-    }
-    const first = firstActive(size, active), body = size * oversampling, step = (size + cpLength) * oversampling;
-    const skip = (cpLength - params.receiver_cp_offset) * oversampling, elements = new Float64Array(2 * rows * active);
+  streaming: {
+    least: LEAST_WAVEFORM_BYTES,
+    optional: ["state"],
+    companions: ["grid"],
+    // Phases are interpolated between the pilots of the whole waveform.
+    allows: ({ phase_compensation }) => phase_compensation !== "pilots",
+    open({ inputs: { waveform, state }, params }) {
+      const { metadata, length, companions } = waveform, layout = waveformLayout(metadata, length);
+      const { rows, active, samplesPerRow, symbolCount: count } = layout;
+      if (metadata.dtype !== "complex64" || length === 0) return null;
+      if (state !== undefined && !isStateOf(state, rows * active)) return null;
+      checkWindow(layout, params);
+      const receiver = receiverOf(metadata, layout, params);
+      const variances: StreamedArray["companions"] = receiver.hasVariance
+        ? { noise_variance: { dtype: "float32", shape: [count] } }
+        : {};
+      return {
+        arrays: {
+          rx_symbols: {
+            dtype: "complex64",
+            length: count,
+            companions: variances,
+            metadata: symbolMetadata(count, receiver.metadata),
+          },
+        },
+        unit: { waveform: samplesPerRow, state: active },
+        next({ waveform, state: own, "waveform.grid": grid }) {
+          // Only some kinds are finite.
+          const h = own && checkSymbols(own), x = companions?.grid && grid.data as Float32Array;
+          const { symbols, variance } = receiver.next(checkSymbols(waveform), h, x);
+          return { rx_symbols: symbols, ...(receiver.hasVariance ? { "rx_symbols.noise_variance": variance } : {}) };
+        },
+        end: () => ({ metrics: receiver.metrics() }),
+      };
+    },
+  },
+  run({ inputs: { waveform, state }, params }) {
+    const { samples, layout } = readWaveform(waveform);
+    checkWindow(layout, params);
+    const h = state && gainsOf(state, layout.rows * layout.active),
+      receiver = receiverOf(waveform.metadata, layout, params);
+    const x = waveform.arrayNames.includes("grid") ? waveform.array("grid").data as Float32Array : undefined;
+    const { symbols, variance } = receiver.next(samples, h, x);
+    const companions: Record<string, NdArray> = receiver.hasVariance
+      ? { noise_variance: ndarray("float32", variance) }
+      : {};
+    return {
+      outputs: { rx_symbols: symbolsArtifact(symbols, receiver.metadata, companions) },
+      metrics: receiver.metrics(),
+    };
+  },
+});
+
+type Layout = ReturnType<typeof waveformLayout>;
+
+function checkWindow({ cpLength }: Layout, { receiver_cp_offset: early }: Params): void {
+  if (early <= cpLength) return;
+  throw new SvcError("params_conflict", `Cannot start ${early} samples inside a prefix of ${cpLength}`, {
+    hint: `Set receiver_cp_offset to ${cpLength} or less`,
+  });
+}
+
+/**
+ * The receiver of a waveform, OFDM symbols after OFDM symbols: metadata of its output, what receives the next samples with
+ * their gains and the elements that were sent, and the metrics of all. Phases are compensated over the OFDM symbols of one call.
+ * @throws SvcError for pilots that the waveform lacks, or that do not fit it
+ */
+function receiverOf(metadata: JsonObject, layout: Layout, { receiver_cp_offset: early, ...params }: Params) {
+  const { fftSize: size, cpLength, oversampling, active, samplesPerRow } = layout;
+  const first = firstActive(size, active), body = size * oversampling, skip = (cpLength - early) * oversampling;
+  const n0 = metadataNumber(metadata, "noise_variance"), noise = n0 === undefined ? undefined : n0 / oversampling;
+  const zf = params.equalize === "zf", precoded = metadata.transform_precoding === true;
+  const tracked = readPtrs(metadata), compensated = params.phase_compensation === "pilots";
+  if (compensated && tracked === undefined) {
+    throw new SvcError(
+      "input_metadata_missing",
+      "Cannot compensate the phase: the waveform has no phase-tracking pilots",
+      {
+        hint: "Set ptrs_groups of modulation.ofdm_waveform",
+      },
+    );
+  }
+  if (tracked !== undefined && (!precoded || !hasRoom(active, tracked))) {
+    throw new SvcError(
+      "boundary_value_invalid",
+      `Cannot find pilots: the metadata ${PTRS_KEY} does not fit the waveform`,
+    );
+  }
+  if (layout.symbolCount > layout.rows * active) {
+    const sent = `${layout.symbolCount} symbols on ${layout.rows * active} elements`;
+    throw new SvcError("boundary_count_mismatch", `Cannot receive ${sent}`);
+  }
+  const pilots = tracked && { ...ptrsOf(active, tracked), samples: tracked.samples };
+  let done = 0, left = layout.symbolCount, error = 0, power = 0;
+
+  function elementsOf(samples: Float32Array, rows: number): Float64Array {
+    const elements = new Float64Array(2 * rows * active);
     for (let row = 0; row < rows; row++) {
-      const start = 2 * (row * step + skip),
+      const start = 2 * (row * samplesPerRow + skip),
         own = ofdmElements(Float64Array.from(samples.subarray(start, start + 2 * body)), oversampling);
       for (let i = 0; i < active; i++) {
         // A window that starts early by d sees the spectrum turned by -2π(k - F/2)d/F.
-        const turn = 2 * Math.PI * (first + i - size / 2) * params.receiver_cp_offset / size;
+        const turn = 2 * Math.PI * (first + i - size / 2) * early / size;
         const cosine = Math.cos(turn), sine = Math.sin(turn), re = own[2 * (first + i)], im = own[2 * (first + i) + 1];
         elements[2 * (row * active + i)] = re * cosine - im * sine;
         elements[2 * (row * active + i) + 1] = re * sine + im * cosine;
       }
     }
-    const h = inputs.state && gainsOf(inputs.state, rows * active), count = layout.symbolCount;
-    const n0 = metadataNumber(inputs.waveform.metadata, "noise_variance"),
-      noise = n0 === undefined ? undefined : n0 / oversampling;
-    const zf = params.equalize === "zf", precoded = inputs.waveform.metadata.transform_precoding === true;
-    const tracked = readPtrs(inputs.waveform.metadata);
-    if (params.phase_compensation === "pilots" && tracked === undefined) {
-      throw new SvcError(
-        "input_metadata_missing",
-        "Cannot compensate the phase: the waveform has no phase-tracking pilots",
-        {
-          hint: "Set ptrs_groups of modulation.ofdm_waveform",
-        },
-      );
-    }
-    const total = precoded ? rows * active : count,
-      symbols = new Float32Array(2 * total),
-      variance = new Float32Array(total);
+    return elements;
+  }
+
+  function next(samples: Float32Array, h?: Float32Array, x?: Float32Array) {
+    const rows = samples.length / 2 / samplesPerRow, total = rows * active, elements = elementsOf(samples, rows);
+    const symbols = new Float32Array(2 * total), variance = new Float32Array(total);
     for (let i = 0; i < total; i++) {
       const re = elements[2 * i], im = elements[2 * i + 1];
       if (!zf) {
@@ -112,49 +191,48 @@ export default defineOperation({
       symbols.set(precode(symbols, active, true));
       for (let i = 0; i < total; i += active) variance.fill(mean(variance.subarray(i, i + active)), i, i + active);
     }
-    if (tracked !== undefined) {
-      if (!precoded || !hasRoom(active, tracked)) {
-        throw new SvcError(
-          "boundary_value_invalid",
-          `Cannot find pilots: the metadata ${PTRS_KEY} does not fit the waveform`,
-        );
-      }
-      const { at, places, values } = ptrsOf(active, tracked);
-      if (params.phase_compensation === "pilots") {
-        turnBack(symbols, {
-          active,
-          rows,
-          gap: Math.round(active * cpLength / size),
-          at,
-          values,
-          samples: tracked.samples,
-        });
-      }
+    if (compensated) turnBack(symbols, { active, rows, gap: Math.round(active * cpLength / size), ...pilots! });
+    let count = Math.min(total, left);
+    if (pilots !== undefined) {
       const isPilot = new Uint8Array(active);
-      for (const place of places) isPilot[place] = 1;
-      let next = 0;
-      for (let i = 0; i < total && next < count; i++) {
-        if (isPilot[i % active] === 1 && at(Math.floor(i / active)).length > 0) continue;
-        symbols.copyWithin(2 * next, 2 * i, 2 * i + 2);
-        variance[next++] = variance[i];
+      for (const place of pilots.places) isPilot[place] = 1;
+      let kept = 0;
+      for (let i = 0; i < total && kept < left; i++) {
+        if (isPilot[i % active] === 1 && pilots.at(done + Math.floor(i / active)).length > 0) continue;
+        symbols.copyWithin(2 * kept, 2 * i, 2 * i + 2);
+        variance[kept++] = variance[i];
       }
+      count = kept;
     }
-    const companions: Record<string, NdArray> = zf && noise !== undefined
-      ? { noise_variance: ndarray("float32", variance.subarray(0, count)) }
-      : {};
-    const facts: JsonObject = noise === undefined ? {} : { noise_variance: float(noise) };
-    return {
-      outputs: {
-        rx_symbols: symbolsArtifact(
-          symbols.subarray(0, 2 * count),
-          travel(inputs.waveform.metadata, facts, LAYOUT_KEYS),
-          companions,
-        ),
-      },
-      metrics: interference(elements, h, inputs.waveform),
-    };
-  },
-});
+    done += rows;
+    left -= count;
+    if (h !== undefined && x !== undefined) interference(elements, h, x);
+    return { symbols: symbols.subarray(0, 2 * count), variance: variance.subarray(0, count) };
+  }
+
+  function interference(y: Float64Array, h: Float32Array, x: Float32Array): void {
+    for (let i = 0; i < y.length; i += 2) {
+      const re = h[i] * x[i] - h[i + 1] * x[i + 1], im = h[i] * x[i + 1] + h[i + 1] * x[i];
+      error += (y[i] - re) ** 2 + (y[i + 1] - im) ** 2;
+      power += re * re + im * im;
+    }
+  }
+
+  return {
+    metadata: travel(metadata, noise === undefined ? {} : { noise_variance: float(noise) }, LAYOUT_KEYS),
+    hasVariance: zf && noise !== undefined,
+    next,
+    metrics: (): Metrics =>
+      error > 0 && power > 0 ? { "ofdm.residual_interference_db": 10 * Math.log10(error / power) } : {},
+  };
+}
+
+/** Whether blocks have the gains that {@link gainsOf} reads. */
+function isStateOf({ metadata, shape, length }: StreamInput, elements: number): boolean {
+  const given = ["noise_variance", "average_power_budget"].map((key) => metadataNumber(metadata, key) ?? 0);
+  const isPositive = given.every((value) => value > 0 && Number.isFinite(value));
+  return metadata.dtype === "complex64" && shape.length === 3 && length === elements && isPositive;
+}
 
 /** Gains of all elements. @throws SvcError `shape_mismatch` for another number of them */
 function gainsOf(state: InputArtifact, elements: number): Float32Array {
@@ -163,18 +241,6 @@ function gainsOf(state: InputArtifact, elements: number): Float32Array {
   throw new SvcError("shape_mismatch", `Cannot equalise ${elements} elements with ${h.length / 2} gains`, {
     hint: "Wire the state of the channel that sent this waveform",
   });
-}
-
-function interference(y: Float64Array, h: Float32Array | undefined, waveform: InputArtifact): Metrics {
-  if (h === undefined || !waveform.arrayNames.includes("grid")) return {};
-  const x = waveform.array("grid").data as Float32Array;
-  let error = 0, power = 0;
-  for (let i = 0; i < y.length; i += 2) {
-    const re = h[i] * x[i] - h[i + 1] * x[i + 1], im = h[i] * x[i + 1] + h[i + 1] * x[i];
-    error += (y[i] - re) ** 2 + (y[i + 1] - im) ** 2;
-    power += re * re + im * im;
-  }
-  return error > 0 && power > 0 ? { "ofdm.residual_interference_db": 10 * Math.log10(error / power) } : {};
 }
 
 interface Tracked {

@@ -24,9 +24,8 @@ import {
   z,
 } from "../api.ts";
 import { declareUnit } from "../../lib/artifact/statistical_unit.ts";
-import { ofdmStateArtifact } from "../../lib/artifact/ofdm_state.ts";
+import { ofdmStateMetadata } from "../../lib/artifact/ofdm_state.ts";
 import { companionsOf, metadataNumber } from "../../lib/artifact/values.ts";
-import { meanPower } from "../../lib/numeric/linalg/complex.ts";
 import { dbToLinear, linearToDb } from "../../lib/numeric/link/decibel.ts";
 import {
   cdlProfile,
@@ -38,13 +37,16 @@ import {
   tdlProfile,
 } from "../../lib/numeric/channel/delay_profile.ts";
 import { cdlTaps } from "../../lib/numeric/channel/mimo_channel.ts";
-import { ndarray } from "../../lib/numeric/array/ndarray.ts";
+import { elementCount, ndarray } from "../../lib/numeric/array/ndarray.ts";
 import { convolve, firstActive, type Path, pathResponse } from "../../lib/numeric/link/ofdm_waveform.ts";
+import { energy } from "../../lib/numeric/link/front_end.ts";
+import { NoiseBlocks } from "../../lib/numeric/random/noise_blocks.ts";
 import { complexNormal64Parallel } from "../../lib/numeric/parallel/draws.ts";
 import type { Generator } from "../../lib/numeric/random/random.ts";
+import { alteredInBlocks } from "../_altered_blocks.ts";
 import { numpyWithTwin } from "../_backends.ts";
 import { sizeOfInput } from "../_same_shape.ts";
-import { readWaveform, WAVEFORM } from "../_waveform.ts";
+import { LEAST_WAVEFORM_BYTES, readWaveform, WAVEFORM, waveformLayout } from "../_waveform.ts";
 import {
   IN_MOTION,
   isMoving,
@@ -118,64 +120,129 @@ export default defineOperation({
     return problems;
   },
   estimate: (_params, { waveform }) => ({ waveform: sizeOfInput(waveform, "complex64"), state: waveform.bytes }),
+  streaming: {
+    least: LEAST_WAVEFORM_BYTES,
+    companions: ["grid"],
+    // The gains of paths in motion are drawn in blocks of their own, and an early waveform needs the samples after a block.
+    allows: (params) => !isMoving(params) && params.timing_offset_samples >= 0,
+    open({ inputs: { waveform }, params, generator }) {
+      const { metadata, length } = waveform,
+        layout = waveformLayout(metadata, length),
+        { samplesPerRow, active } = layout;
+      const paths = pathsOf(params, generator), late = params.timing_offset_samples;
+      const { sampleNoise, forms, state, metrics } = linkOf(metadata, layout, params);
+      const noise = new NoiseBlocks(generator, length, sampleNoise), response = pathResponse(paths, gridOf(layout));
+      // The samples that the paths delay into a block, zero before the first one.
+      let before = new Float32Array(2 * (late + paths.reduce((most, [delay]) => Math.max(most, delay), 0)));
+      let first = 0, sum = 0;
+      const stream = alteredInBlocks("waveform", waveform, {
+        unit: samplesPerRow,
+        metadata: forms.waveform,
+        alter(samples) {
+          const all = new Float32Array(before.length + samples.length), from = first;
+          all.set(before);
+          all.set(samples, before.length);
+          before = all.slice(samples.length);
+          first += samples.length / 2;
+          sum = energy(samples, sum);
+          const drawn = noise.next(new Float64Array(samples.length)), shift = all.length - samples.length - 2 * late;
+          return received(convolve(all, paths), drawn, params, layout, { first: from, shift: shift / 2 });
+        },
+      });
+      return stream && {
+        ...stream,
+        arrays: {
+          ...stream.arrays,
+          state: { dtype: "complex64", length: elementCount(state), shape: state, metadata: forms.state },
+        },
+        next(blocks, count) {
+          const h = new Float32Array(blocks.waveform.data.length / samplesPerRow * active);
+          for (let at = 0; at < h.length; at += 2 * active) h.set(response, at);
+          return { ...stream.next!(blocks, count), state: h };
+        },
+        end: () => ({ metrics: metrics(sum) }),
+      };
+    },
+  },
   run({ inputs, params, generator, threads }) {
-    const { samples, layout } = readWaveform(inputs.waveform), { fftSize: size, oversampling, active, rows } = layout;
-    const late = params.timing_offset_samples;
+    const { samples, layout } = readWaveform(inputs.waveform), { active, rows } = layout;
     const { faded, response } = isMoving(params)
       ? movingPaths(samples, layout, params, generator)
       : staticPaths(samples, layout, pathsOf(params, generator));
-    const noise = dbToLinear(-params.snr_db), sampleNoise = noise * oversampling;
+    const { sampleNoise, forms, state, metrics } = linkOf(inputs.waveform.metadata, layout, params);
     const drawn = complexNormal64Parallel(generator, samples.length / 2, sampleNoise, { threads });
-    const received = new Float32Array(samples.length);
-    for (let n = 0; 2 * n < received.length; n++) {
-      const from = 2 * (n - late),
-        turn = 2 * Math.PI * params.carrier_frequency_offset_subcarriers * n / (size * oversampling);
-      const xr = faded[from] ?? 0, xi = faded[from + 1] ?? 0, cosine = Math.cos(turn), sine = Math.sin(turn);
-      received[2 * n] = xr * cosine - xi * sine + drawn[2 * n];
-      received[2 * n + 1] = xr * sine + xi * cosine + drawn[2 * n + 1];
-    }
+    const out = received(faded, drawn, params, layout, { first: 0, shift: -params.timing_offset_samples });
     const h = new Float32Array(2 * rows * active);
     for (let row = 0; row < rows; row++) h.set(response(row), 2 * row * active);
-    const wanted = metadataNumber(inputs.waveform.metadata, "symbols_per_grid") ?? rows;
-    const symbols = rows % wanted === 0 ? wanted : rows;
-    // Drawn gains are those of the whole waveform; given ones and the tap of HST do not fade.
-    const whole = { size: layout.symbolCount, total: layout.symbolCount };
-    const fadingBlock = (declared: JsonObject) =>
-      params.taps.length > 0 || params.tdl_model === "HST" ? {} : declareUnit(declared, "fading_block", whole);
     return {
       outputs: {
         waveform: {
-          array: ndarray("complex64", received),
+          array: ndarray("complex64", out),
           companions: companionsOf(inputs.waveform),
-          metadata: {
-            ...inputs.waveform.metadata,
-            fft_size: size,
-            cp_length: layout.cpLength,
-            oversampling,
-            active_subcarriers: active,
-            ofdm_symbol_count: rows,
-            symbol_count: layout.symbolCount,
-            noise_variance: float(sampleNoise),
-            ...fadingBlock(inputs.waveform.metadata),
-          },
+          metadata: forms.waveform,
         },
-        state: ofdmStateArtifact({
-          grids: symbols === 0 ? 0 : rows / symbols,
-          symbols,
-          subcarriers: active,
-          h,
-          noiseVariance: noise,
-          averagePowerBudget: 1,
-        }, fadingBlock({})),
+        state: { array: ndarray("complex64", h, state), metadata: forms.state },
       },
-      metrics: {
-        "channel.noise_variance": noise,
-        "channel.snr_db": params.snr_db,
-        ...(samples.length === 0 ? {} : { "channel.sample_snr_db": linearToDb(meanPower(samples) / sampleNoise) }),
-      },
+      metrics: metrics(energy(samples)),
     };
   },
 });
+
+/** The received samples from number `first` on. @param place of the first one: `shift` in the faded samples */
+function received(
+  faded: Float64Array,
+  drawn: Float64Array,
+  { carrier_frequency_offset_subcarriers: offset }: Params,
+  { fftSize, oversampling }: Layout,
+  { first, shift }: { first: number; shift: number },
+): Float32Array {
+  const out = new Float32Array(drawn.length);
+  for (let i = 0; 2 * i < out.length; i++) {
+    const from = 2 * (i + shift), turn = 2 * Math.PI * offset * (first + i) / (fftSize * oversampling);
+    const xr = faded[from] ?? 0, xi = faded[from + 1] ?? 0, cosine = Math.cos(turn), sine = Math.sin(turn);
+    out[2 * i] = xr * cosine - xi * sine + drawn[2 * i];
+    out[2 * i + 1] = xr * sine + xi * cosine + drawn[2 * i + 1];
+  }
+  return out;
+}
+
+/** The noise of a sample, metadata of the outputs, the shape of the state, and the metrics for samples of an energy. */
+function linkOf(metadata: JsonObject, layout: Layout, params: Params) {
+  const { fftSize, cpLength, oversampling, active, rows, symbolCount, samplesPerRow } = layout;
+  const noise = dbToLinear(-params.snr_db), sampleNoise = noise * oversampling;
+  const wanted = metadataNumber(metadata, "symbols_per_grid") ?? rows, symbols = rows % wanted === 0 ? wanted : rows;
+  // Drawn gains are those of the whole waveform; given ones and the tap of HST do not fade.
+  const whole = { size: symbolCount, total: symbolCount };
+  const fadingBlock = (declared: JsonObject) =>
+    params.taps.length > 0 || params.tdl_model === "HST" ? {} : declareUnit(declared, "fading_block", whole);
+  const state = { grids: symbols === 0 ? 0 : rows / symbols, symbols, subcarriers: active };
+  return {
+    sampleNoise,
+    state: [state.grids, symbols, active],
+    forms: {
+      waveform: {
+        ...metadata,
+        fft_size: fftSize,
+        cp_length: cpLength,
+        oversampling,
+        active_subcarriers: active,
+        ofdm_symbol_count: rows,
+        symbol_count: symbolCount,
+        noise_variance: float(sampleNoise),
+        ...fadingBlock(metadata),
+      },
+      state: ofdmStateMetadata({ ...state, noiseVariance: noise, averagePowerBudget: 1 }, fadingBlock({})),
+    },
+    metrics(sum: number) {
+      const count = rows * samplesPerRow;
+      return {
+        "channel.noise_variance": noise,
+        "channel.snr_db": params.snr_db,
+        ...(count === 0 ? {} : { "channel.sample_snr_db": linearToDb(sum / count / sampleNoise) }),
+      };
+    },
+  };
+}
 
 /** The profile of drawn paths, and their gains, interleaved [sample, path]; one sample without a motion. */
 function drawnPaths({ channel_model, tdl_model: model, delay_spread_ns }: Params) {

@@ -165,6 +165,23 @@ function turnedGridLink(bits: number): StepSpec[] {
   ]);
 }
 
+/** A link of waveforms through paths; @param modulator params of the OFDM modulator */
+function waveformLink(bits: number, modulator: JsonObject, channel: JsonObject): StepSpec[] {
+  return withDefaults([
+    ["data", "source.random_bits", {}, { bit_count: bits, seed: 5 }],
+    ["modulator", "modulation.digital_modulate", { bits: "data.bits" }, { modulation: "qpsk" }],
+    ["ofdm", "modulation.ofdm_waveform", { symbols: "modulator.symbols" }, modulator],
+    ["dac", "hardware.quantizer", { signal: "ofdm.waveform" }, { bits: 8 }],
+    ["channel", "wireless.multipath_waveform", { waveform: "dac.signal" }, { snr_db: 20, seed: 9, ...channel }],
+    ["oscillator", "hardware.phase_noise", { signal: "channel.waveform" }, { seed: 3 }],
+    ["receiver", "demodulation.ofdm_receive", { waveform: "oscillator.signal", state: "channel.state" }, {
+      ...{ receiver_cp_offset: 1, equalize: "zf" },
+    }],
+    ["demodulator", "demodulation.digital_demodulate", { rx_symbols: "receiver.rx_symbols" }, {}],
+    ["ber", "metrics.bit_error_rate", { reference: "data.bits", candidate: "demodulator.bits" }],
+  ]);
+}
+
 const CHAINED = ["data", "modulator", "channel", "demodulator", "ber"];
 const one = (...ids: string[]) => Object.fromEntries(ids.map((id) => [id, 0]));
 
@@ -196,6 +213,14 @@ const fadingLink = (...about: Parameters<typeof link>) => link(...about).filter(
 const LINKS: readonly [name: string, steps: StepSpec[]][] = [
   ["over fading of symbols", fadingLink("qpsk", 1, { channel: "flat_rayleigh" })],
   ["over fading of items", fadingLink("bpsk", 3, { channel: "flat_rayleigh", fading_scope: "source_item" })],
+  ["of waveforms", waveformLink(100_001, { active_subcarriers: 40, oversampling: 2 }, { timing_offset_samples: 2 })],
+  [
+    "of waveforms with pilots, over paths longer than an OFDM symbol",
+    waveformLink(30_001, {
+      ...{ fft_size: 16, cp_length: 4, transform_precoding: true, ptrs_groups: 2, ptrs_time_density: 2 },
+    }, { taps: [[0, 1, 0], [3, 0, 0.5], [50, 0.01, 0]], carrier_frequency_offset_subcarriers: 0.01 }),
+  ],
+  ["of waveforms, shorter than a block", waveformLink(101, {}, { timing_offset_samples: 100 })],
   ["over front ends", frontEndLink(100_001)],
   ["of several antennas with phase noise", turnedGridLink(50_001)],
   [

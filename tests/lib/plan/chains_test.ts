@@ -100,6 +100,27 @@ Deno.test("checkpoints, bypasses and comparisons stay in the chain of a link", a
   assert.deepEqual(await chainsOf(steps), { data: 0, encoder: 0 });
 });
 
+Deno.test("a receiver of waveforms takes the state of its channel in the chain", async () => {
+  const steps: Step[] = [
+    ...link(4_000_000).slice(0, 2),
+    { id: "ofdm", op: "modulation.ofdm_waveform", inputs: { symbols: "mod.symbols" } },
+    { id: "air", op: "wireless.multipath_waveform", inputs: { waveform: "ofdm.waveform" } },
+    {
+      id: "receiver",
+      op: "demodulation.ofdm_receive",
+      inputs: { waveform: "air.waveform", state: "air.state" },
+      params: { equalize: "zf" },
+    },
+  ];
+  const all = Object.fromEntries(steps.map(({ id }) => [id, 0])), { air: _, receiver: __, ...before } = all;
+  assert.deepEqual(await chainsOf(steps), all);
+  const whole: JsonObject[] = [{ time_variation: "doppler" }, { timing_offset_samples: -1 }];
+  for (const params of whole) {
+    steps[3].params = params;
+    assert.deepEqual(await chainsOf(steps), before);
+  }
+});
+
 Deno.test("links without a common step are chains of their own, and one step is no chain", async () => {
   const two = await chainsOf([...link(LONG), ...link(LONG, {}, "b_")]);
   assert.deepEqual([two.ber, two.b_data, two.b_ber], [0, 1, 1]);

@@ -159,3 +159,20 @@ Deno.test("refused: values out of range, an amplitude with a ratio, samples that
   const cut = { ...symbolsInput(7), kind: "channel.waveform.complex_numpy", metadata: waveform.metadata };
   await refuses("boundary_count_mismatch", () => runOperation(quantizer, { inputs: { signal: cut } }));
 });
+
+Deno.test("a front end in blocks refuses samples that are not finite, as run does", async () => {
+  const data = Float32Array.of(1, 0, NaN, 0), params = { bits: 4, clip_value: float(1), scale: "absolute" };
+  const { kind, metadata } = (await run(quantizer, X, params)).signal, shape = [2];
+  const wanted = { kind, metadata: { ...metadata, dtype: "complex64" }, length: 2, shape, arrayNames: ["signal"] };
+  const unread = () => assert.fail("an input that arrives in blocks was read as a whole");
+  const stream = await quantizer.definition.streaming!.open({
+    inputs: { signal: { ...wanted, array: unread, json: unread } },
+    params: { ...params, clip_value: 1 },
+    generator: Generator.seeded(1),
+    backend: "numpy",
+    threads: 1,
+  });
+  const next = (data: Float32Array) => stream!.next!({ signal: { dtype: "complex64", shape, data } }, 2);
+  assert.equal(next(data.map((part) => part || 0)).signal.length, 4);
+  assert.throws(() => next(data), { code: "boundary_non_finite" });
+});
