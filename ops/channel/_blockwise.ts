@@ -44,7 +44,7 @@ interface Context<Port extends string, Params> {
 }
 
 interface Way<Data, Params> {
-  /** As of a stream; native kernels never work in blocks. */
+  /** As in the declaration of an operation; native kernels never work in blocks. */
   least?: number;
   allows?(params: Params): boolean;
   /** Begins a stream. Chains have no files, and no other inputs. */
