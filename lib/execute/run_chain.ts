@@ -117,7 +117,11 @@ export async function runChain(
   using files = new DisposableStack();
   const steps: OpenStep[] = [];
   for (const [index, { definition }] of operations.entries()) {
-    const step = await openStep(definition, tasks[index], steps, files);
+    // A refusal before the first block is that of the step alone.
+    const step = await openStep(definition, tasks[index], steps, files).catch((error) => {
+      if (error instanceof SvcError) return null;
+      throw error;
+    });
     if (step === null) return null;
     steps.push(step);
   }

@@ -189,8 +189,7 @@ export default defineOperation({
       const settings: PresetSettings = presetSettings(params, 1), { noiseVariance, equalise } = settings;
       if (OFDM_PRESETS.includes(params.channel)) checkGrid(metadata, settings);
       if (params.channel === "flat_rayleigh" && params.fading_scope === "source_item") {
-        settings.fadingItems = sourceItemCounts(metadata, length);
-        if (settings.fadingItems === undefined) return null;
+        settings.fadingItems = sourceItemCounts(metadata, length) ?? itemsMissing();
       }
       const record = { ...channelRecord(params, backend, noiseVariance), ...fadingUnit(metadata, length, settings) };
       const form = { dtype: "complex64" as const, length, metadata: symbolMetadata(length, travel(metadata, record)) };

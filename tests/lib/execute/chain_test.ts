@@ -321,12 +321,19 @@ test("checkpoints and comparisons that fail or need whole arrays do so one after
   }
 });
 
-test("fading of items that are no whole symbols fails as the step does, without a warning", async () => {
-  const steps = fadingLink("qpsk", 3, { channel: "flat_rayleigh", fading_scope: "source_item" });
-  const chains = one(...steps.map(([id]) => id)), blocks = await execute(steps, { chains });
-  assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
-  assert.equal(blocks.failure?.code, "boundary_count_mismatch");
-  assert.deepEqual(warnings(blocks).filter((message) => message.startsWith("The chain")), []);
+test("a step that refuses its input before the first block fails as it does alone, without a warning", async () => {
+  for (
+    const [steps, code] of [
+      // The items are no whole symbols.
+      [fadingLink("qpsk", 3, { channel: "flat_rayleigh", fading_scope: "source_item" }), "boundary_count_mismatch"],
+      [waveformLink(1001, { cp_length: 0 }, {}), "params_conflict"],
+    ] as const
+  ) {
+    const chains = one(...steps.map(([id]) => id)), blocks = await execute(steps, { chains });
+    assert.deepEqual(outcomeOf(blocks), outcomeOf(await apart(steps, chains)));
+    assert.equal(blocks.failure?.code, code);
+    assert.deepEqual(warnings(blocks).filter((message) => message.startsWith("The chain")), []);
+  }
 });
 
 test("companions that the next step does not read let the steps run one after another", async () => {

@@ -95,6 +95,13 @@ const ON_SYMBOLS: readonly Part[] = [
   { op: "channel.symbol_power_identity" },
   { op: "hardware.quantizer", params: (choice) => ({ bits: 2 + choice.upTo(8) }) },
 ];
+const ON_RECEIVED: readonly Part[] = [
+  { op: "hardware.receiver_iq_imbalance" },
+  {
+    op: "wireless.carrier_phase_impairment",
+    params: (choice) => ({ phase_scope: choice.of(["source_item", "source_item", "symbol"]), seed: choice.upTo(99) }),
+  },
+];
 const MODULATIONS = ["bpsk", "qpsk", "qam16", "qam64", "apsk16"];
 /** Shorter than a block of a chain, one block, a bit more, and several. */
 const LENGTHS = [1001, 98_304, 98_305, 150_001, 230_000];
@@ -128,8 +135,9 @@ function randomLink(seed: number): { steps: StepSpec[]; chains: Record<string, n
   }
   for (let left = choice.upTo(2); left > 0; left--) put(choice.of(ON_SYMBOLS));
   const symbols = stream, channel = choice.of(["awgn", "awgn", "flat_rayleigh"]);
-  add("wireless.channel", { symbols }, { channel, snr_db: choice.upTo(20) - 2.5, seed: seed + 1 }, "rx_symbols");
-  if (choice.upTo(3) === 0) put({ op: "hardware.receiver_iq_imbalance" });
+  const fading = { channel, fading_scope: choice.of(["symbol", "source_item"]) };
+  add("wireless.channel", { symbols }, { ...fading, snr_db: choice.upTo(20) - 2.5, seed: seed + 1 }, "rx_symbols");
+  if (choice.upTo(3) === 0) put(choice.of(ON_RECEIVED));
   const received = stream;
   add("demodulation.digital_demodulate", { rx_symbols: received }, {}, "llr");
   const demodulator = stream.split(".")[0];
