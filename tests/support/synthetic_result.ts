@@ -267,7 +267,7 @@ export async function writeSyntheticResult(workspace: Workspace, options: Synthe
         resume: {
           resumed_at_utc: "2026-01-02T00:00:00.000Z",
           earlier_attempt_ids: ["a1"],
-          reused_rows: ledger.index.reusedRows,
+          reused_rows: ledger.index.completedCount,
         },
       }),
     };

@@ -127,8 +127,9 @@ export class LedgerIndex {
   /** Number of rows, and of completed ones. */
   rowCount = 0;
   completedCount = 0;
-  /** Of the last resumption. */
+  /** Of the last resumption with an end of its own. */
   reusedRows = 0;
+  #resumed: Extract<LedgerEvent, { kind: "attempt_resumed" }> | null = null;
   #replicates: number | null = null;
   evidence: EvidenceEnd | null = null;
   /** Receives each event before it is noted. */
@@ -225,7 +226,7 @@ export class LedgerIndex {
         this.#recipes.set(id, { place, first, step, lines: new Float64Array(2), rows: 0 });
       }
     } else if (kind === "attempt_resumed") {
-      this.reusedRows = fields.reused_rows;
+      this.#resumed = event;
       this.#replicates = fields.replicates ?? this.#replicates;
       // The remains were removed before.
       this.#started.clear();
@@ -233,7 +234,11 @@ export class LedgerIndex {
     } else if (kind === "row_started") this.#started.add(fields.run_id);
     else if (kind === "row_completed") this.#noteRow(fields.row, offset, bytes);
     else if (kind === "recipe_stopped") this.stops.set(fields.recipe_id, fields.stop_reason);
-    else this.end = { status: fields.status, event };
+    else {
+      this.end = { status: fields.status, event };
+      // One that was killed before it wrote its result ends with the id and the result of the attempt before.
+      if (this.#resumed?.attempt_id === event.attempt_id) this.reusedRows = this.#resumed.fields.reused_rows;
+    }
     this.events++;
     this.last = event.sha256;
     this.size = offset + bytes;

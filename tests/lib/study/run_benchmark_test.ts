@@ -485,21 +485,27 @@ export default defineOperation({
 
 Deno.test("a process that ended right after it resumed leaves a result that is valid and resumes", async () => {
   await withPack(twoLinks({ replication: { replicates: 2 } }), async ({ pack, projectRoot }) => {
-    const cancellation = createCancellation();
-    const onEvent = ({ kind }: BenchmarkEvent) => kind === "benchmark_row_completed" && cancellation.cancel();
-    const { result: { result_id: resume }, directory } = await runBenchmark(pack, {
-      projectRoot,
-      cancellation,
-      onEvent,
-    });
-    const ledger = Ledger.open(inside(directory, LEDGER_FILE), "of the ended process");
-    ledger.append("attempt_resumed", { reused_rows: 1, repaired_bytes: 0 });
-    ledger.close();
-    const workspace = openWorkspace({ projectRoot });
-    const { status, incomplete_reason } = showBenchmarkResult(workspace, resume).result;
-    assert.deepEqual([status, incomplete_reason], ["incomplete", "interrupted"]);
-    const report = await verifyBenchmark(workspace, resume);
-    assert.equal(report.status, "valid", JSON.stringify(report.errors));
+    let resume: string | undefined;
+    // After the first attempt, and after one that was resumed itself.
+    for (const reused_rows of [1, 2]) {
+      const cancellation = createCancellation();
+      let completed = 0;
+      const onEvent = ({ kind }: BenchmarkEvent) => {
+        // A resumption tells of earlier rows too.
+        if (kind === "benchmark_row_completed" && ++completed === reused_rows) cancellation.cancel();
+      };
+      const { result, directory } = await runBenchmark(pack, { projectRoot, cancellation, onEvent, resume });
+      resume = result.result_id;
+      const ledger = Ledger.open(inside(directory, LEDGER_FILE), "of the ended process");
+      assert.equal(ledger.index.completedCount, reused_rows);
+      ledger.append("attempt_resumed", { reused_rows, repaired_bytes: 0 });
+      ledger.close();
+      const workspace = openWorkspace({ projectRoot });
+      const { status, incomplete_reason } = showBenchmarkResult(workspace, resume).result;
+      assert.deepEqual([status, incomplete_reason], ["incomplete", "interrupted"]);
+      const report = await verifyBenchmark(workspace, resume);
+      assert.equal(report.status, "valid", JSON.stringify(report.errors));
+    }
     assert.equal((await runBenchmark(pack, { projectRoot, resume })).result.status, "completed");
   });
 });
