@@ -123,30 +123,25 @@ export default defineOperation({
   streaming: {
     least: LEAST_WAVEFORM_BYTES,
     companions: ["grid"],
-    // The gains of paths in motion are drawn in blocks of their own, and an early waveform needs the samples after a block.
-    allows: (params) => !isMoving(params) && params.timing_offset_samples >= 0,
+    // An early waveform needs the samples after a block.
+    allows: ({ timing_offset_samples }) => timing_offset_samples >= 0,
     open({ inputs: { waveform }, params, generator }) {
-      const { metadata, length } = waveform,
-        layout = waveformLayout(metadata, length),
-        { samplesPerRow, active } = layout;
-      const paths = pathsOf(params, generator), late = params.timing_offset_samples;
+      const { metadata, length } = waveform, layout = waveformLayout(metadata, length);
+      const { samplesPerRow, active } = layout, { longest, fade } = pathsAlong(layout, params, generator);
       const { sampleNoise, forms, state, metrics } = linkOf(metadata, layout, params);
-      const noise = new NoiseBlocks(generator, length, sampleNoise), response = pathResponse(paths, gridOf(layout));
-      // The samples that the paths delay into a block, zero before the first one.
-      let before = new Float32Array(2 * (late + paths.reduce((most, [delay]) => Math.max(most, delay), 0)));
-      let first = 0, sum = 0;
+      const noise = new NoiseBlocks(generator, length, sampleNoise);
+      const sent = delayLine(longest), arrived = delayLine(params.timing_offset_samples);
+      let first = 0, sum = 0, responseOf: Faded["response"];
       const stream = alteredInBlocks("waveform", waveform, {
         unit: samplesPerRow,
         metadata: forms.waveform,
         alter(samples) {
-          const all = new Float32Array(before.length + samples.length), from = first;
-          all.set(before);
-          all.set(samples, before.length);
-          before = all.slice(samples.length);
+          const { faded, response } = fade(sent(samples), longest), from = first;
+          responseOf = response;
           first += samples.length / 2;
           sum = energy(samples, sum);
-          const drawn = noise.next(new Float64Array(samples.length)), shift = all.length - samples.length - 2 * late;
-          return received(convolve(all, paths), drawn, params, layout, { first: from, shift: shift / 2 });
+          const drawn = noise.next(new Float64Array(samples.length));
+          return received(arrived(faded), drawn, params, layout, { first: from, shift: 0 });
         },
       });
       return stream && {
@@ -156,9 +151,8 @@ export default defineOperation({
           state: { dtype: "complex64", length: elementCount(state), shape: state, metadata: forms.state },
         },
         next(blocks, count) {
-          const h = new Float32Array(blocks.waveform.data.length / samplesPerRow * active);
-          for (let at = 0; at < h.length; at += 2 * active) h.set(response, at);
-          return { ...stream.next!(blocks, count), state: h };
+          const made = stream.next!(blocks, count), rows = blocks.waveform.data.length / 2 / samplesPerRow;
+          return { ...made, state: responses(responseOf, rows, active) };
         },
         end: () => ({ metrics: metrics(sum) }),
       };
@@ -166,14 +160,10 @@ export default defineOperation({
   },
   run({ inputs, params, generator, threads }) {
     const { samples, layout } = readWaveform(inputs.waveform), { active, rows } = layout;
-    const { faded, response } = isMoving(params)
-      ? movingPaths(samples, layout, params, generator)
-      : staticPaths(samples, layout, pathsOf(params, generator));
+    const { faded, response } = pathsAlong(layout, params, generator).fade(samples, 0);
     const { sampleNoise, forms, state, metrics } = linkOf(inputs.waveform.metadata, layout, params);
     const drawn = complexNormal64Parallel(generator, samples.length / 2, sampleNoise, { threads });
     const out = received(faded, drawn, params, layout, { first: 0, shift: -params.timing_offset_samples });
-    const h = new Float32Array(2 * rows * active);
-    for (let row = 0; row < rows; row++) h.set(response(row), 2 * row * active);
     return {
       outputs: {
         waveform: {
@@ -181,7 +171,7 @@ export default defineOperation({
           companions: companionsOf(inputs.waveform),
           metadata: forms.waveform,
         },
-        state: { array: ndarray("complex64", h, state), metadata: forms.state },
+        state: { array: ndarray("complex64", responses(response, rows, active), state), metadata: forms.state },
       },
       metrics: metrics(energy(samples)),
     };
@@ -274,10 +264,40 @@ function pathsOf(params: Params, generator: Generator): Path[] {
 
 type Layout = ReturnType<typeof readWaveform>["layout"];
 
-/** The faded waveform, interleaved, and the response of its paths for each OFDM symbol. */
+/** Faded samples, interleaved, and the response of their paths for each of their OFDM symbols. */
 interface Faded {
   faded: Float64Array;
   response(row: number): Float64Array;
+}
+
+/** The paths of a waveform. */
+interface Paths {
+  /** The largest delay in samples. */
+  longest: number;
+  /** Fades the samples of the next OFDM symbols. @param before samples before them, as many as `longest` except at the start */
+  fade(samples: Float32Array | Float64Array, before: number): Faded;
+}
+
+const pathsAlong = (layout: Layout, params: Params, generator: Generator): Paths =>
+  isMoving(params) ? movingPaths(layout, params, generator) : staticPaths(layout, pathsOf(params, generator));
+
+/** Puts the last samples of the blocks before, zeros at first, in front of those of the next block. */
+function delayLine(count: number): (samples: Float32Array | Float64Array) => Float64Array {
+  let waiting = new Float64Array(2 * count);
+  return (samples) => {
+    const all = new Float64Array(waiting.length + samples.length);
+    all.set(waiting);
+    all.set(samples, waiting.length);
+    waiting = all.slice(samples.length);
+    return all;
+  };
+}
+
+/** The gains of OFDM symbols. */
+function responses(response: Faded["response"], rows: number, active: number): Float32Array {
+  const h = new Float32Array(2 * rows * active);
+  for (let row = 0; row < rows; row++) h.set(response(row), 2 * row * active);
+  return h;
 }
 
 const gridOf = ({ fftSize: size, oversampling, active: count }: Layout) => ({
@@ -287,43 +307,51 @@ const gridOf = ({ fftSize: size, oversampling, active: count }: Layout) => ({
   count,
 });
 
-function staticPaths(samples: Float32Array, layout: Layout, paths: Path[]): Faded {
+function staticPaths(layout: Layout, paths: Path[]): Paths {
   const response = pathResponse(paths, gridOf(layout));
-  return { faded: convolve(samples, paths), response: () => response };
+  return {
+    longest: paths.reduce((most, [delay]) => Math.max(most, delay), 0),
+    fade: (samples, before) => ({ faded: convolve(samples, paths).subarray(2 * before), response: () => response }),
+  };
 }
 
 /** Samples whose gains are drawn at once: a few hundred kilobytes. */
 const BLOCK = 1024;
 
-function movingPaths(samples: Float32Array, layout: Layout, params: Params, generator: Generator): Faded {
+function movingPaths(layout: Layout, params: Params, generator: Generator): Paths {
   const { profile, gainsOf } = drawnPaths(params);
   const rate = params.sample_rate_mhz * 1e6, moving = movingOf(params, 1 / rate)!;
   const draw = realisationOf(moving, generator, (motion, fading) => gainsOf(fading, motion));
   const delays = Array.from(profile.delays, (delay) => Math.floor(delay * rate + 0.5)), taps = delays.length;
-  const { fftSize, cpLength, oversampling, rows } = layout;
-  const prefix = cpLength * oversampling, useful = fftSize * oversampling, length = prefix + useful;
-  const faded = new Float64Array(samples.length), means = new Float64Array(2 * rows * taps);
-  for (let start = 0; 2 * start < samples.length; start += BLOCK) {
-    const size = Math.min(BLOCK, samples.length / 2 - start), gains = draw(start, size);
-    for (let i = 0; i < size; i++) {
-      const n = start + i, row = Math.floor(n / length), counted = n % length >= prefix;
-      let real = 0, imaginary = 0;
-      for (let tap = 0; tap < taps; tap++) {
-        const hr = gains[2 * (i * taps + tap)], hi = gains[2 * (i * taps + tap) + 1];
-        if (counted) {
-          means[2 * (row * taps + tap)] += hr / useful;
-          means[2 * (row * taps + tap) + 1] += hi / useful;
+  const { cpLength, oversampling, rows, samplesPerRow: length } = layout, total = rows * length;
+  const prefix = cpLength * oversampling, useful = length - prefix;
+  let gains: Float64Array = new Float64Array(0), done = 0;
+  return {
+    longest: Math.max(...delays),
+    fade(samples, before) {
+      const count = samples.length / 2 - before, faded = new Float64Array(2 * count);
+      const means = new Float64Array(2 * count / length * taps);
+      for (let i = 0; i < count; i++, done++) {
+        const row = Math.floor(i / length), counted = i % length >= prefix, own = done % BLOCK;
+        if (own === 0) gains = draw(done, Math.min(BLOCK, total - done));
+        let real = 0, imaginary = 0;
+        for (let tap = 0; tap < taps; tap++) {
+          const hr = gains[2 * (own * taps + tap)], hi = gains[2 * (own * taps + tap) + 1];
+          if (counted) {
+            means[2 * (row * taps + tap)] += hr / useful;
+            means[2 * (row * taps + tap) + 1] += hi / useful;
+          }
+          const from = 2 * (before + i - delays[tap]);
+          if (from < 0) continue;
+          real += hr * samples[from] - hi * samples[from + 1];
+          imaginary += hr * samples[from + 1] + hi * samples[from];
         }
-        const from = 2 * (n - delays[tap]);
-        if (from < 0) continue;
-        real += hr * samples[from] - hi * samples[from + 1];
-        imaginary += hr * samples[from + 1] + hi * samples[from];
+        faded[2 * i] = real;
+        faded[2 * i + 1] = imaginary;
       }
-      faded[2 * n] = real;
-      faded[2 * n + 1] = imaginary;
-    }
-  }
-  const pathsOfRow = (row: number) =>
-    delays.map((delay, tap): Path => [delay, means[2 * (row * taps + tap)], means[2 * (row * taps + tap) + 1]]);
-  return { faded, response: (row) => pathResponse(pathsOfRow(row), gridOf(layout)) };
+      const pathsOfRow = (row: number) =>
+        delays.map((delay, tap): Path => [delay, means[2 * (row * taps + tap)], means[2 * (row * taps + tap) + 1]]);
+      return { faded, response: (row) => pathResponse(pathsOfRow(row), gridOf(layout)) };
+    },
+  };
 }

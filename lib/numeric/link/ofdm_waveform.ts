@@ -63,7 +63,7 @@ export function paprDb(samples: Float64Array): number | undefined {
 export type Path = readonly [delay: number, real: number, imaginary: number];
 
 /** Linear convolution with paths, zero before the first sample, cut to the length of the input. */
-export function convolve(samples: Float32Array, paths: readonly Path[]): Float64Array {
+export function convolve(samples: Float32Array | Float64Array, paths: readonly Path[]): Float64Array {
   const out = new Float64Array(samples.length);
   for (const [delay, real, imaginary] of paths) {
     for (let i = Math.max(0, 2 * delay); i < out.length && i - 2 * delay < samples.length; i += 2) {

@@ -220,6 +220,10 @@ const LINKS: readonly [name: string, steps: StepSpec[]][] = [
       ...{ fft_size: 16, cp_length: 4, transform_precoding: true, ptrs_groups: 2, ptrs_time_density: 2 },
     }, { taps: [[0, 1, 0], [3, 0, 0.5], [50, 0.01, 0]], carrier_frequency_offset_subcarriers: 0.01 }),
   ],
+  [
+    "of waveforms in motion",
+    waveformLink(20_001, {}, { time_variation: "doppler", mobility_kmh: 120, timing_offset_samples: 1 }),
+  ],
   ["of waveforms, shorter than a block", waveformLink(101, {}, { timing_offset_samples: 100 })],
   ["over front ends", frontEndLink(100_001)],
   ["of several antennas with phase noise", turnedGridLink(50_001)],
