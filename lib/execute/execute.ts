@@ -273,10 +273,16 @@ class Execution {
     const stagings: Staging[] = [], admittedAt = performance.now();
     let running: Running | undefined;
     const endTurn = await this.#pool.turn(false);
+    let hasBegun = false;
+    // Only where no step refuses its input: one that stands behind such a step may never start.
+    const begin = () => {
+      if (hasBegun) return;
+      hasBegun = true;
+      for (const step of steps) this.#started(step);
+    };
     try {
       const tasks: StepTask[] = [];
       for (const step of steps) {
-        this.#started(step);
         await this.#checkBinding(step);
         stagings.push(createStaging(this.#artifacts!, step.document.id));
         const chained = Object.entries(step.document.inputs).map(([port, reference]) => {
@@ -287,10 +293,12 @@ class Execution {
         tasks.push(this.#task(step, stagings.at(-1)!, { inputs: [], chained, unwritten, learned: null, models: [] }));
       }
       const onProgress = (progress: ProgressReply) => {
+        begin();
         for (const { document } of steps) this.#progress(document, progress);
       };
       running = this.#pool.start(tasks, { onProgress }, true);
       const written = await running.written;
+      if (written !== null) begin();
       for (const [index, step] of steps.entries()) {
         if (written === null) break;
         const staging = stagings.shift()!, { seconds } = written[index];
@@ -306,6 +314,7 @@ class Execution {
       }
     } catch (error) {
       if (this.#stop.isCancelled) {
+        begin();
         const left = steps.filter(({ document: { id } }) => !this.#finished.has(id) && this.#failure?.step_id !== id);
         for (const step of left) this.#fail(step, error, this.#timing(running, admittedAt));
         return;

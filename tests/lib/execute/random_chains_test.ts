@@ -147,10 +147,11 @@ function randomLink(seed: number): { steps: StepSpec[]; chains: Record<string, n
     add(op, { llr: stream }, {}, ["llr", "payload_llr", "bits"].find((port) => outputs.includes(port))!);
     if (stream.endsWith(".bits")) break;
   }
-  const compared = { reference: sent, candidate: `${demodulator}.bits` };
+  const candidate = `${demodulator}.bits`, compared = { reference: sent, candidate };
   add("metrics.bit_error_rate", compared, {}, "report");
   add("metrics.block_error_rate", compared, { block_size: 1 + choice.upTo(5000) }, "report");
-  add("metrics.bit_error_rate", { reference: data, candidate: `${demodulator}.bits` }, { label: "raw.ber" }, "report");
+  // Streams of unequal lengths are compared as a whole.
+  if (undo.length === 0) add("metrics.bit_error_rate", { reference: data, candidate }, { label: "raw.ber" }, "report");
   const all = withDefaults(steps);
   return { steps: all, chains: chainOf(all) };
 }
